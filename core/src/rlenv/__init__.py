@@ -1,0 +1,1 @@
+"""rlenv: verifiers as plugins."""

@@ -1,0 +1,81 @@
+"""What rlenv raises: always a mistake of a person or a broken machine, never a bad response.
+
+RlenvError
+├── ConfigError      an environment, a stage's options or a composition that makes no sense
+│   └── UnknownTask  a prompt or id that the environment does not have (also a LookupError)
+├── TaskError        a task that a stage cannot work with; carries the task's id
+├── PluginError      a plugin that is missing, broken, doubled, or built for a newer rlenv
+├── InputError       a file of tasks or responses that cannot be read as one
+├── VerifierFault    the verifier broke, so there is no reward; carries the Fault
+└── WorkExceeded     one piece of work outran its budget (``rlenv.workers.call``)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .values import Fault
+
+
+class RlenvError(Exception):
+    """Base of everything that rlenv raises on purpose."""
+
+
+class ConfigError(RlenvError):
+    """A configuration that makes no sense; ``problems`` lists every mistake found, one line each."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+class UnknownTask(ConfigError, LookupError):  # noqa: N818 - the name is the API
+    """No task of the environment has this prompt or id."""
+
+
+class TaskError(RlenvError):
+    """A task that a stage cannot work with (a gold answer that does not parse, a missing column)."""
+
+    def __init__(self, message: str, task_id: str | None = None) -> None:
+        self.message = message
+        self.task_id = task_id
+        super().__init__(message if task_id is None else f"task {task_id!r}: {message}")
+
+    def __reduce__(self) -> tuple[type[TaskError], tuple[str, str | None]]:
+        return type(self), (self.message, self.task_id)
+
+
+class PluginError(RlenvError):
+    """A plugin that cannot be used; the message names the plugin, its distribution and the remedy."""
+
+
+class InputError(RlenvError):
+    """A file that cannot be read or written as asked; the message names file, row and remedy."""
+
+
+class VerifierFault(RlenvError):  # noqa: N818 - the name is the API
+    """The verifier broke: there is no reward, and 0 would be a lie."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        super().__init__(f"{fault.kind}: {fault.message}")
+
+    def __reduce__(self) -> tuple[type[VerifierFault], tuple[Fault]]:
+        return type(self), (self.fault,)
+
+
+class WorkExceeded(RlenvError):  # noqa: N818 - the name is the API
+    """A piece of work outran its CPU or memory budget, or crashed its worker twice.
+
+    ``kind`` is ``timeout``, ``memory`` or ``crash``.  The input caused it, so the stage that asked for
+    the work answers with a 0 and the reason, never with a fault.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        self.message = message
+        super().__init__(f"{kind}: {message}")
+
+    def __reduce__(self) -> tuple[type[WorkExceeded], tuple[str, str]]:
+        return type(self), (self.kind, self.message)

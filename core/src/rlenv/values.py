@@ -1,0 +1,179 @@
+"""The values that flow through a verification; all frozen, comparable and picklable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, Union
+
+from attrs import field, frozen
+
+from .errors import VerifierFault
+
+_NOTHING: Mapping[str, Any] = {}
+
+FAULT_KINDS = (
+    "error",  # the stage raised
+    "contract",  # the stage returned something that is no Outcome, or a score outside [0, 1]
+    "timeout",  # the stage outran its deadline and was killed
+    "memory",  # the worker outran its memory limit
+    "crash",  # the worker died
+    "blocked",  # an async stage blocked the loop that it shares
+    "pool",  # the workers themselves could not be run
+    "input",  # in a batch: the row was no task and response
+    "unavailable",  # something the stage depends on could not be reached
+)
+
+
+def unit_score(score: Any) -> float:
+    """Return ``score`` as a plain float in [0, 1].
+
+    Raises:
+        ScoreError: for NaN, infinities, anything out of range, ``bool`` and what is no real number.
+    """
+    if type(score) is not float:
+        if isinstance(score, (bool, str, bytes, complex)) or not hasattr(score, "__float__"):
+            raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__} {score!r:.80}")
+        if type(score).__name__ in ("bool_", "bool"):
+            raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__} {score!r:.80}")
+        score = float(score)
+    if not 0.0 <= score <= 1.0:
+        raise ScoreError(f"a score is a float in [0, 1], not {score!r}")
+    return score + 0.0  # -0.0 becomes 0.0
+
+
+class ScoreError(ValueError):
+    """A score that is no finite float in [0, 1]."""
+
+
+@frozen
+class Task:
+    """One problem.  ``answer`` and ``info`` are for the verifier only; see ``public``."""
+
+    prompt: str
+    answer: Any = None
+    info: Mapping[str, Any] = _NOTHING
+    id: str | None = None
+    split: str = "train"
+
+    def public(self) -> dict[str, Any]:
+        """All that a policy may see of this task."""
+        return {"prompt": self.prompt, "id": self.id, "split": self.split}
+
+
+@frozen
+class Trajectory:
+    """A conversation of OpenAI-style message dicts: what a trainer sees of a rollout."""
+
+    messages: tuple[Mapping[str, Any], ...] = field(converter=tuple)
+
+    @property
+    def final(self) -> str:
+        """The text of the last assistant message, "" when there is none."""
+        for message in reversed(self.messages):
+            if message.get("role") == "assistant":
+                return _text(message.get("content"))
+        return ""
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence):  # OpenAI's list of content parts
+        parts = (p.get("text") for p in content if isinstance(p, Mapping))
+        return "".join(p for p in parts if isinstance(p, str))
+    return ""
+
+
+Response: TypeAlias = Union[str, Trajectory, Sequence[Mapping[str, Any]]]
+
+
+@frozen
+class Outcome:
+    """What one stage says of one response.
+
+    Args:
+        score: finite float in [0, 1].
+        detail: one line for a reader; fit for a policy to see, so it never holds the answer.
+        data: machine-readable facts, JSON values, equally fit for a policy.
+        steps: process rewards as (turn index, score) pairs.
+        private: what only the operator may see (gold, expected, diff).
+
+    Raises:
+        ScoreError: when the score is no finite float in [0, 1].
+    """
+
+    score: float = field(converter=unit_score)
+    detail: str = ""
+    data: Mapping[str, Any] = _NOTHING
+    steps: tuple[tuple[int, float], ...] | None = None
+    private: Mapping[str, Any] = _NOTHING
+
+    @classmethod
+    def passed(cls, detail: str = "", **data: Any) -> Outcome:
+        return cls(1.0, detail, data)
+
+    @classmethod
+    def failed(cls, detail: str = "", **data: Any) -> Outcome:
+        return cls(0.0, detail, data)
+
+
+@frozen
+class Fault:
+    """The verifier broke.  ``kind`` is one of FAULT_KINDS; ``transient`` says that a retry may help."""
+
+    kind: str
+    message: str
+    transient: bool = False
+
+
+@frozen
+class StageResult:
+    """One stage of one verdict: exactly one of ``outcome`` and ``fault`` is set; ``stage`` is a path (``tests/run``)."""
+
+    stage: str
+    outcome: Outcome | None
+    fault: Fault | None = None
+    seconds: float = field(default=0.0, eq=False)
+    children: tuple[StageResult, ...] = ()
+
+
+@frozen
+class Verdict:
+    """The reward of one response and everything that led to it.
+
+    Args:
+        value: the reward in [0, 1]; None exactly when the response could not be scored.
+        results: one StageResult per stage that ran, in order.
+        stopped_at: the path of the stage whose gate failed, or whose fault ended the pipeline.
+        fingerprint: names the configuration and the versions that made this verdict.
+        raw: the shaped sum before it was clamped to [0, 1].
+        fault: why there is no value.
+    """
+
+    value: float | None
+    results: tuple[StageResult, ...] = ()
+    stopped_at: str | None = None
+    fingerprint: str = ""
+    raw: float | None = None
+    fault: Fault | None = None
+
+    @property
+    def scored(self) -> bool:
+        return self.value is not None
+
+    @property
+    def reward(self) -> float:
+        """The value.
+
+        Raises:
+            VerifierFault: when the verifier broke, since a 0 would be a lie.
+        """
+        if self.value is None:
+            raise VerifierFault(self.fault or Fault("error", "the verdict has no value"))
+        return self.value
+
+    def public(self) -> Verdict:
+        """The same verdict without what only the operator may see."""
+        from .record import strip_private
+
+        return strip_private(self)
