@@ -1,0 +1,65 @@
+# `make run` scores the built-in data, `make test` checks everything; both set up .venv first.
+PYTHON ?= python3
+VENV ?= .venv
+OUT ?= out
+JOBS ?= auto
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+INSTALL := $(PIP) install --quiet --no-build-isolation --no-compile -c requirements/constraints.txt
+PROJECTS := $(wildcard core/pyproject.toml plugins/*/pyproject.toml contrib/*/pyproject.toml)
+PINS := requirements/build.txt requirements/constraints.txt
+EXAMPLE := examples/everyday
+
+.PHONY: help run test lint bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make run    score the built-in responses (examples/): progress, summary, $(OUT)/"
+	@echo "make test   ruff, mypy --strict and every test"
+	@echo "make lint   ruff and mypy --strict only"
+	@echo "make bench  ratios against python itself and against peers"
+	@echo "make clean  remove what make made, $(VENV) included"
+	@echo "Variables: PYTHON=python3.12  VENV=.venv  OUT=out  JOBS=auto (test processes)"
+
+run: $(VENV)/.run
+	@mkdir -p $(OUT)
+	$(BIN)/rlenv score $(EXAMPLE)/env.toml $(EXAMPLE)/responses.jsonl -o $(OUT)/scores.jsonl --overwrite
+
+test: lint
+	$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "rlenv needs Python 3.11 or newer, and \`$(PYTHON)\` is not: try \`make PYTHON=python3.12 ...\`" >&2; exit 1; }
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "could not make $(VENV): Python's venv module is missing or incomplete (Debian, Ubuntu: the package python3-venv)" >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.build: $(VENV)/.venv $(PINS)
+	@$(PIP) install --quiet --no-compile -r requirements/build.txt -c requirements/constraints.txt
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.build requirements/run.txt $(PROJECTS)
+	@echo "installing rlenv and its plugins (half a minute)"
+	@$(INSTALL) -r requirements/run.txt
+	@touch $@
+
+# Its packages are more than those of `run`, so that stamp is made too.
+$(VENV)/.dev: $(VENV)/.build requirements/dev.txt requirements/run.txt $(PROJECTS)
+	@echo "installing rlenv, its plugins and the tools that check them (a minute)"
+	@$(INSTALL) -r requirements/dev.txt
+	@touch $(VENV)/.run $@
