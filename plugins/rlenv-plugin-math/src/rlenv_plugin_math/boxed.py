@@ -1,0 +1,48 @@
+r"""``math/boxed``: does a response end in exactly one ``\boxed{…}``?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from attrs import frozen
+from rlenv.values import Outcome
+
+from .extract.boxes import boxes, is_placeholder
+from .extract.visible import visible
+
+if TYPE_CHECKING:
+    from rlenv.stage import Attempt
+
+
+@frozen
+class Boxed:
+    """A format gate: 1 when exactly one box with something in it stands outside the thinking, else 0."""
+
+    phase: ClassVar[str] = "parse"
+    where: ClassVar[str] = "inline"
+    deterministic: ClassVar[bool] = True
+
+    def check(self, attempt: Attempt) -> Outcome:
+        """1 or 0; the detail says what is missing."""
+        region = visible(attempt.response)
+        if region is None:
+            return Outcome.failed("the thinking block is never closed", boxes=0)
+        every, is_open = boxes(attempt.response, *region)
+        full = [box for box in every if not is_placeholder(box.text)]
+        if len(every) == len(full) == 1 and not is_open:
+            return Outcome.passed("one box", boxes=1)
+        return Outcome.failed(_problem(len(every), len(full), is_open=is_open), boxes=len(every))
+
+
+def _problem(every: int, full: int, *, is_open: bool) -> str:
+    if is_open:
+        return "a box is never closed"
+    if not every:
+        return "there is no box"
+    return (
+        f"there are {every} boxes, not one"
+        if every > 1
+        else "the box is empty"
+        if not full
+        else "no box"
+    )

@@ -1,0 +1,230 @@
+"""``math/equal``: is the final answer of a response the task's answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import field, frozen
+from attrs.validators import ge, in_, instance_of
+from rlenv.errors import ConfigError, TaskError
+from rlenv.values import Outcome
+
+from .extract import FOUND, RUNGS, Extraction, extract
+from .gold import Gold, golds, plain_number
+
+if TYPE_CHECKING:
+    from rlenv.stage import Attempt
+    from rlenv.values import Task
+
+    from .compare import Options
+    from .match import Match
+
+_SHOWN = 80  # characters of an answer that a report shows
+_REMEDY = "correct the answer, or accept equality of text for such tasks with --set math/equal.unparsed=text"
+
+
+def _mode(value: str | Sequence[str]) -> str | tuple[str, ...]:
+    return value if isinstance(value, str) else tuple(value)
+
+
+@frozen
+class Equal:
+    """Extracts the final answer of a response and decides whether it equals ``task.answer``.
+
+    The answer of a task is text, a number, or a list of acceptable answers.
+    """
+
+    phase: ClassVar[str] = "diff"
+    where: ClassVar[str] = "inline"
+    uses: ClassVar[tuple[str, ...]] = ("answer",)
+    deterministic: ClassVar[bool] = True
+
+    extract: str | tuple[str, ...] = field(
+        default="auto",
+        converter=_mode,
+        metadata={
+            "doc": f"where the answer stands: auto, or one or several of {', '.join(RUNGS)}, tried in order"
+        },
+    )
+    unparsed: str = field(
+        default="error",
+        validator=in_(("error", "text")),
+        metadata={
+            "doc": "a gold answer that cannot be read: an error when tasks load, or compared as text"
+        },
+    )
+    tolerance: str = field(
+        default="rounded",
+        validator=in_(("rounded", "none")),
+        metadata={
+            "doc": "whether a decimal that is the gold correctly rounded to enough digits is right"
+        },
+    )
+    digits: int = field(
+        default=6,
+        validator=[instance_of(int), ge(1)],
+        metadata={"doc": "the fewest significant digits that such a decimal must show"},
+    )
+    rel_tol: float = field(
+        default=0.0,
+        validator=ge(0.0),
+        metadata={"doc": "accept numbers within this share of the gold; 0 is off"},
+    )
+    abs_tol: float = field(
+        default=0.0,
+        validator=ge(0.0),
+        metadata={"doc": "accept numbers within this distance of the gold; 0 is off"},
+    )
+    require_unit: bool = field(
+        default=False, metadata={"doc": "whether a gold with a unit refuses a number without one"}
+    )
+    symbolic: bool = field(
+        default=True,
+        metadata={"doc": "whether SymPy, in a worker, may decide what nothing cheaper can"},
+    )
+    seconds: float = field(
+        default=1.0,
+        validator=ge(0.0),
+        metadata={"doc": "CPU seconds that SymPy may spend on one answer"},
+    )
+    _exact: bool = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        rungs = (
+            ()
+            if self.extract == "auto"
+            else (self.extract,)
+            if isinstance(self.extract, str)
+            else self.extract
+        )
+        for rung in rungs:
+            if rung not in RUNGS:
+                raise ConfigError(
+                    f"extract = {rung!r}: expected auto, or one or several of {', '.join(RUNGS)}"
+                )
+        object.__setattr__(self, "_exact", self.rel_tol == 0.0 and self.abs_tol == 0.0)
+
+    def validate(self, task: Task) -> None:
+        """Read the task's gold answers.
+
+        Raises:
+            TaskError: when one cannot be read, or does not even equal itself.
+        """
+        try:
+            every = golds(task.answer)
+        except ValueError as error:
+            raise TaskError(f"{error}; math/equal needs a gold answer", task.id) from None
+        if self.unparsed == "text":
+            return
+        for gold in every:
+            if gold.plain is None and (problem := _problem(gold, self._options())):
+                raise TaskError(
+                    f"the gold answer {_short(gold.text)!r} {problem}; {_REMEDY}", task.id
+                )
+
+    def check(self, attempt: Attempt) -> Outcome:
+        """1 when the final answer equals a gold answer, else 0; never raises on a response."""
+        every = golds(attempt.task.answer)
+        extraction = extract(attempt.response, self.extract)
+        if not extraction.answers:
+            return _outcome(0.0, extraction, every, extraction.state, extraction.reason)
+        if extraction.state == FOUND and len(extraction.answers) == 1:
+            quick = self._quick(extraction.answers[0], every)
+            if quick is not None:
+                return _outcome(quick, extraction, every, "text" if quick else "exact")
+        return self._slow(attempt, extraction, every)
+
+    def _quick(self, answer: str, every: tuple[Gold, ...]) -> float | None:
+        """The score where text or plain digits decide it, which is most of the time."""
+        plain = plain_number(answer)
+        for gold in every:
+            if answer == gold.text or (plain is not None and plain == gold.plain):
+                return 1.0
+        if plain is None or not self._exact or "." in plain:
+            return None
+        if all(gold.plain is not None and "." not in gold.plain for gold in every):
+            return 0.0
+        return None
+
+    def _slow(self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]) -> Outcome:
+        from .match import match
+
+        if attempt.response.strip() == attempt.task.prompt.strip():
+            return _outcome(0.0, extraction, every, "echo", "the response repeats the prompt")
+        key, options = attempt.key(), self._options()
+        best: Match | None = None
+        by_text = False
+        for gold in every:
+            as_text = (
+                self.unparsed == "text" and gold.plain is None and bool(_problem(gold, options))
+            )
+            by_text = by_text or as_text
+            found = match(gold, extraction, key, options, as_text=as_text)
+            if found.equal or best is None or (best.decided and not found.decided):
+                best = found
+            if found.equal:
+                break
+        assert best is not None
+        note = "compared as text, since the gold answer cannot be read" if by_text else ""
+        return _outcome(float(best.equal), extraction, every, best.how, note)
+
+    def _options(self) -> Options:
+        from .compare import Options
+
+        return Options(
+            tolerance=self.tolerance,
+            digits=self.digits,
+            rel_tol=self.rel_tol,
+            abs_tol=self.abs_tol,
+            require_unit=self.require_unit,
+            symbolic=self.symbolic,
+            seconds=self.seconds,
+        )
+
+
+def _problem(gold: Gold, options: Options) -> str:
+    """Why a gold answer cannot be used, "" when it can."""
+    from .compare import decide
+    from .parse import Unparsed
+
+    try:
+        node = gold.node()
+    except Unparsed as error:
+        return f"cannot be read: {error}"
+    return (
+        "" if decide(node, node, key=bytes(32), options=options).equal else "does not equal itself"
+    )
+
+
+_WHY = {
+    "hedged": "the statement names several answers",
+    "ambiguous": "several different answers are stated",
+    "list": "several answers are stated, and they are not what was asked for",
+    "unparsed": "it cannot be read as an answer",
+    "words": "it is words, and the answer is not",
+    "undecided": "undecided within the budget, which counts as wrong",
+}
+
+
+def _outcome(
+    score: float, extraction: Extraction, every: tuple[Gold, ...], how: str, note: str = ""
+) -> Outcome:
+    state = extraction.state if not score else FOUND
+    shown = _short(", ".join(extraction.answers[:8]))
+    if not extraction.answers:
+        detail = f"no answer: {note}"
+    elif score:
+        detail = f"read {shown!r} ({extraction.how}); equal by {how}"
+    else:
+        reason = _WHY.get(how) or (extraction.reason if state != FOUND else "") or "not equal"
+        detail = f"read {shown!r} ({extraction.how}); {reason}"
+    if note and extraction.answers:
+        detail = f"{detail}; {note}"
+    data: dict[str, Any] = {"state": state, "extracted": shown, "from": extraction.how, "how": how}
+    data["span"] = list(extraction.span) if extraction.span else None
+    return Outcome(score, detail, data, None, {"gold": [gold.text for gold in every]})
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,85 @@
+"""Where the final answer of a response stands: linear in its length, for any text.
+
+Nothing here is compared with a gold answer, so what counts as the answer depends on the response alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .found import AMBIGUOUS, EMPTY, FOUND, MISSING, Claim, Extraction, nothing, rivals
+from .readings import readings
+from .rungs import RUNGS, is_plain
+from .visible import visible
+
+__all__ = [
+    "AMBIGUOUS",
+    "AUTO",
+    "EMPTY",
+    "FOUND",
+    "MISSING",
+    "RUNGS",
+    "Claim",
+    "Extraction",
+    "extract",
+    "readings",
+]
+
+AUTO = ("boxed", "answer-tag", "statement", "hash", "bare", "bold", "closing")
+_EXPLICIT = frozenset({"boxed", "answer-tag", "statement", "hash"})
+
+
+def extract(response: str, mode: str | Sequence[str] = "auto") -> Extraction:
+    """Read the final answer out of a response.
+
+    Args:
+        mode: ``"auto"`` tries every rung, best first, and lets a later, different answer spoil the first one;
+            the name of one rung, or several in order, look nowhere else.
+    """
+    region = visible(response)
+    if region is None:
+        return nothing("the thinking block is never closed")
+    start, end = region
+    if mode == "auto":
+        return _auto(response, start, end)
+    for rung in (mode,) if isinstance(mode, str) else mode:
+        extraction = RUNGS[rung](response, start, end)
+        if extraction is not None:
+            return extraction
+    return nothing("no answer is stated in the form asked for")
+
+
+def _auto(text: str, start: int, end: int) -> Extraction:
+    for rung in AUTO:
+        extraction = RUNGS[rung](text, start, end)
+        if extraction is None:
+            continue
+        if (
+            extraction.state == FOUND
+            and rung in _EXPLICIT
+            and not _stands_alone(text, extraction, start, end)
+        ):
+            return _unless_rivaled(text, extraction, start, end)
+        return extraction
+    return nothing("no answer is stated")
+
+
+def _stands_alone(text: str, extraction: Extraction, start: int, end: int) -> bool:
+    """Whether nothing but punctuation surrounds the answer, which is the common case worth a short way."""
+    assert extraction.span is not None
+    first, last = extraction.span
+    return not text[last:end].strip(" \n$.)\\]*") and first - start < 2
+
+
+def _unless_rivaled(text: str, extraction: Extraction, start: int, end: int) -> Extraction:
+    from .beside import rival
+
+    found = rival(text, extraction, start, end)
+    if found is None:
+        return extraction
+    assert extraction.span is not None
+    own = [Claim(answer, *extraction.span, extraction.how) for answer in extraction.answers]
+    found = Claim(found.text, found.start, found.end, extraction.how)
+    if found.text == "":
+        return rivals(own, "the answer is denied where it is stated")
+    return rivals([*own, found], "another answer is offered beside it")

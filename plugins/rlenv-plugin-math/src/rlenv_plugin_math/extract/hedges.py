@@ -1,0 +1,86 @@
+"""Whether a response takes its answer back, or offers another beside it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from .found import Claim
+from .values import values
+
+_NEAR = 600  # characters behind the answer that are read for another one
+
+
+@cache
+def _retraction() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:wait|mistake|mistaken|error|correction|corrected|actually|scratch that|on second thought|i was wrong"
+        r"|that(?:'s|’s| is| was) (?:wrong|incorrect|not right)|incorrect|let me (?:re|correct|fix|double|try again)"
+        r"|redo|recheck|recalculat|should (?:have been|be)|apologi[sz]e|oops|hold on|hmm)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _rivalry() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:(?:could|might|may|can)\s+(?:just\s+as\s+well\s+|also\s+|instead\s+|possibly\s+|as\s+well\s+)*(?:be|equal)"
+        r"|or\s+(?:else\s+)?(?:maybe|perhaps|possibly|else|it|the|rather)|alternatively|(?:if|but)\s+not|maybe|perhaps|possibly"
+        r"|another\s+(?:possible\s+)?(?:answer|option|possibility|valid)|either|otherwise|also\s+accept\w*|instead)\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _sameness() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:approx\w*|about|roughly|i\.?e|equivalent\w*|that\s+is|in\s+other\s+words|simply|namely|rounded|decimal"
+        r"|same\s+as|equals?|around|written|expressed)\b|≈|\\approx",
+        re.IGNORECASE,
+    )
+
+
+def retracted(between: str) -> bool:
+    """Whether the text between two answers says that the first was a mistake."""
+    return bool(_retraction().search(between)) and not _rivalry().search(between)
+
+
+def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
+    """Another value that the text right behind an answer offers instead: "… or 6", "It could also be 6"."""
+    after = text[claim.end : min(end, claim.end + _NEAR)]
+    joined = re.match(r"[\s$)\]}\\*.,;]*\(?\s*(?:or|/|and/or|或)\s*", after, re.IGNORECASE)
+    if joined and joined.end() and not _sameness().match(after, joined.end()):
+        close = [v for v in values(after[joined.end() : joined.end() + 80]) if v.start <= 12]
+        if close:
+            return _moved(close[0], claim.end + joined.end())
+    doubt = _rivalry().search(after)
+    if doubt is None:
+        return None
+    stop = re.compile(r"\n|(?<=[a-z\d$})])[.!?](?:\s|$)").search(after, doubt.end())
+    sentence = after[doubt.end() : stop.start() if stop else len(after)]
+    if _sameness().search(sentence):
+        return None
+    offered = values(sentence)
+    return _moved(offered[0], claim.end + doubt.end()) if offered else None
+
+
+def rival_before(text: str, claim: Claim, start: int) -> Claim | None:
+    """Another value right before an answer: "6 or \\boxed{5}"."""
+    before = text[max(start, claim.start - 120) : claim.start]
+    joint = re.search(r"\bor\s*[$\\(\[*]*\s*(?:[a-zA-Z]\s*=\s*)?$", before, re.IGNORECASE)
+    if joint is None:
+        return None
+    offered = values(before[: joint.start()])
+    if not offered or before[offered[-1].end : joint.start()].strip(" $\\)],*"):
+        return None
+    return _moved(offered[-1], claim.start - len(before))
+
+
+def denied(text: str, claim: Claim, start: int) -> bool:
+    """Whether the words right before an answer say that it is not the answer."""
+    before = text[max(start, claim.start - 24) : claim.start].rstrip(" $\\([*=:").lower()
+    return before.endswith((" not", "n't", "n’t", " never", " isn't", "\nnot")) or before == "not"
+
+
+def _moved(value: Claim, offset: int) -> Claim:
+    return Claim(value.text, value.start + offset, value.end + offset, value.how)
