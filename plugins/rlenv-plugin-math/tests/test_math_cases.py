@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from rlenv import Task
 from rlenv.stage import Attempt
 from rlenv_plugin_math.equal import Equal
@@ -48,9 +47,7 @@ def test_no_wrong_answer_is_paid(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_right_answer_is_recognized(kind: str) -> None:
     stage = Equal()
-    refused = [
-        c for c in cases(kind) if c["right"] and "known" not in c and score(c, stage) < 1
-    ]
+    refused = [c for c in cases(kind) if c["right"] and "known" not in c and score(c, stage) < 1]
     assert not refused, "\n".join(
         f"{c['id']}: {c['gold']!r} <- {c['response']!r:.200}" for c in refused
     )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from rlenv import Task
 from rlenv.stage import Attempt
 from rlenv_plugin_math.equal import Equal
@@ -56,7 +55,16 @@ SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda g: re.sub(r"\\frac\{(\w)\}\{(\w)\}", r"\\frac\1\2", g),
 )
 
-ALGEBRA = ("x = %s", "(%s)", r"\left(%s\right)", r"1\cdot(%s)", "%s+0", "-(-(%s))", r"\frac{%s}{1}", r"\frac{2(%s)}{2}")
+ALGEBRA = (
+    "x = %s",
+    "(%s)",
+    r"\left(%s\right)",
+    r"1\cdot(%s)",
+    "%s+0",
+    "-(-(%s))",
+    r"\frac{%s}{1}",
+    r"\frac{2(%s)}{2}",
+)
 KEEP = {
     "number": ALGEBRA,
     "expr": ("f = %s", *ALGEBRA[1:]),
@@ -71,15 +79,42 @@ KEEP = {
     "matrix": ("A = %s",),
 }
 CHANGE = {
-    "number": ("-(%s)-1", "%s+1", "3(%s)+7", r"%s \text{ or } 12345", "%s, 12345", "%s = 12345", r"%s \approx 12345",
-               r"x \ne %s", r"x > %s", r"\text{not } %s", r"\pm(%s+1)", "(%s, %s)"),
-    "expr": ("-(%s)-1", "%s+1", "3(%s)+7", r"%s \text{ or } 0", "%s = 0", r"%s, 0", "(%s)w", "%s < 0"),
+    "number": (
+        "-(%s)-1",
+        "%s+1",
+        "3(%s)+7",
+        r"%s \text{ or } 12345",
+        "%s, 12345",
+        "%s = 12345",
+        r"%s \approx 12345",
+        r"x \ne %s",
+        r"x > %s",
+        r"\text{not } %s",
+        r"\pm(%s+1)",
+        "(%s, %s)",
+    ),
+    "expr": (
+        "-(%s)-1",
+        "%s+1",
+        "3(%s)+7",
+        r"%s \text{ or } 0",
+        "%s = 0",
+        r"%s, 0",
+        "(%s)w",
+        "%s < 0",
+    ),
     "text": (r"\text{not } %s", r"%s \text{ or } 3", "3", r"\text{red}"),
     "choice": ("F", "%s, F", r"%s \text{ or } F", r"\text{not } %s", "3"),
     "tuple": ("%s, (9,9)", r"%s \cup (9,9)", "-9", "(9,9)", r"%s \text{ or } (0,9)"),
     "list": ("%s, 99", "99", r"%s \text{ or } 99", "(%s, 99)"),
     "set": (r"%s \cup \{99\}", "99", r"%s \text{ or } \{99\}", r"\{\}"),
-    "interval": (r"%s \cup (98,99)", r"\mathbb{R}", r"\emptyset", "%s, 99", r"%s \text{ or } (98,99)"),
+    "interval": (
+        r"%s \cup (98,99)",
+        r"\mathbb{R}",
+        r"\emptyset",
+        "%s, 99",
+        r"%s \text{ or } (98,99)",
+    ),
     "relation": (r"%s \text{ or } x = -99", "99", r"\text{true}", r"\mathbb{R}"),
     "equation": ("%s+1", "0=0", r"%s \text{ or } x=99", "x=99"),
     "matrix": ("2%s", "-%s", "99", r"%s \text{ or } 0"),
