@@ -1,0 +1,54 @@
+"""rlenv's own `math/equal`; its CPU time counts the workers that SymPy runs in."""
+
+import os
+import time
+from pathlib import Path
+
+from answers import serve
+from rlenv import Task
+from rlenv.stage import Attempt
+from rlenv_plugin_math.equal import Equal
+
+STAGE = Equal()
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def judge(gold: str, response: str) -> bool:
+    return STAGE.check(Attempt(Task("?", answer=gold), response)).score == 1.0
+
+
+def descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found += [child, *descendants(child)]
+    return found
+
+
+def workers() -> float:
+    total = 0
+    for pid in descendants(os.getpid()):
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += int(fields[11]) + int(fields[12])
+    return total / TICK
+
+
+class Clock:
+    """Own CPU time, and the workers' where enough time went by for one of them to have been asked."""
+
+    def __init__(self) -> None:
+        self.wall = time.perf_counter()
+        self.workers = 0.0
+
+    def __call__(self) -> float:
+        now = time.perf_counter()
+        if now - self.wall > 0.002:
+            self.workers = max(self.workers, workers())
+        self.wall = time.perf_counter()
+        return time.process_time() + self.workers
+
+
+serve(judge, Clock())

@@ -1,0 +1,127 @@
+"""Arrows point down only: contrib → plugins → core, and nobody imports what it does not declare."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+Distributions = Mapping[Path, Mapping[str, Any]]
+Sources = Mapping[Path, list[Path]]
+
+
+def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
+            yield node
+
+
+def packages(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Top-level names of the packages that one statement imports."""
+    names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return {name.partition(".")[0] for name in names}
+
+
+def executed_at_import(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports that run with the module: not those inside functions or under TYPE_CHECKING."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
+            yield node
+        todo.extend(ast.iter_child_nodes(node))
+
+
+def normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def declared(project: Mapping[str, Any], extras: bool) -> set[str]:
+    lines = list(project.get("dependencies", ()))
+    if extras:
+        lines += [
+            line for group in project.get("optional-dependencies", {}).values() for line in group
+        ]
+    return {normal(re.split(r"[^\w.-]", line, maxsplit=1)[0]) for line in lines}
+
+
+def test_core_imports_no_other_room(house: Path, sources: Sources) -> None:
+    wrong = [
+        f"{path.relative_to(house)}:{node.lineno}"
+        for path in sources[house / "core"]
+        for node in imports(ast.parse(path.read_text("utf-8")))
+        if any(name.startswith(("rlenv_", "_rlenv")) for name in packages(node))
+    ]
+
+    assert wrong == []
+
+
+def test_core_names_no_plugin_s_package_in_a_string(house: Path, sources: Sources) -> None:
+    wrong = [
+        f"{path.relative_to(house)}:{node.lineno} {node.value!r:.60}"
+        for path in sources[house / "core"]
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.search(r"\brlenv_(plugin|contrib)_\w", node.value)
+    ]
+
+    assert wrong == []
+
+
+def test_a_plugin_imports_of_the_house_only_core_and_itself(house: Path, sources: Sources) -> None:
+    wrong = [
+        f"{path.relative_to(house)}:{node.lineno} imports {name}"
+        for folder, paths in sources.items()
+        if folder.parent == house / "plugins"
+        for path in paths
+        for node in imports(ast.parse(path.read_text("utf-8")))
+        for name in packages(node)
+        if name.startswith("rlenv_") and name != folder.name.replace("-", "_")
+    ]
+
+    assert wrong == []
+
+
+def test_each_distribution_imports_only_what_it_declares(
+    house: Path, distributions: Distributions, sources: Sources
+) -> None:
+    owners = packages_distributions()
+    wrong = []
+    for folder, paths in sources.items():
+        own = {child.name.removesuffix(".py") for child in (folder / "src").iterdir()}
+        allowed = declared(distributions[folder], extras=True)
+        for path in paths:
+            for node in imports(ast.parse(path.read_text("utf-8"))):
+                for name in packages(node) - own - set(sys.stdlib_module_names):
+                    if not {normal(owner) for owner in owners.get(name, [name])} & allowed:
+                        wrong.append(f"{path.relative_to(house)}:{node.lineno} imports {name}")
+
+    assert wrong == []
+
+
+def test_what_an_extra_brings_is_imported_only_when_used(
+    house: Path, distributions: Distributions, sources: Sources
+) -> None:
+    owners = packages_distributions()
+    wrong = []
+    for folder, paths in sources.items():
+        project = distributions[folder]
+        optional = declared(project, extras=True) - declared(project, extras=False)
+        for path in paths:
+            if "testing" in path.parts or path.name == "_rlenv_pytest.py":
+                continue  # these belong to the extra `testing` as a whole
+            for node in executed_at_import(ast.parse(path.read_text("utf-8"))):
+                for name in packages(node):
+                    if {normal(owner) for owner in owners.get(name, [])} & optional:
+                        wrong.append(f"{path.relative_to(house)}:{node.lineno} imports {name}")
+
+    assert wrong == []

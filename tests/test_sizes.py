@@ -1,0 +1,94 @@
+"""One file is one idea and one function one step; every signature is annotated and core stays small."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import median
+
+Sources = Mapping[Path, list[Path]]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+FILE_LINES = 400
+FUNCTION_LINES = 60
+CORE_LINES = 1_600  # without the command line, the testing kit and the workers
+OWN_BUDGET = {"cli", "testing", "workers"}
+
+
+def functions(path: Path) -> Iterator[Function]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+
+
+def length(node: Function) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def lines(path: Path) -> int:
+    return path.read_text("utf-8").count("\n")
+
+
+def unannotated(node: Function) -> list[str]:
+    spec = node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    if positional and positional[0].arg in ("self", "cls", "mcs"):
+        positional = positional[1:]
+    rest = [a for a in (spec.vararg, spec.kwarg) if a is not None]
+    missing = [a.arg for a in [*positional, *spec.kwonlyargs, *rest] if a.annotation is None]
+    return missing if node.returns is not None else [*missing, "return"]
+
+
+def test_no_file_outgrows_one_idea(house: Path, files: list[Path]) -> None:
+    python = [path for path in files if path.suffix in (".py", ".pyi")]
+    long = {str(p.relative_to(house)): lines(p) for p in python if lines(p) > FILE_LINES}
+
+    assert long == {}
+
+
+def test_half_of_all_source_files_are_short(sources: Sources) -> None:
+    sizes = [lines(path) for paths in sources.values() for path in paths]
+
+    assert median(sizes) <= 150
+
+
+def test_no_function_outgrows_a_screen(house: Path, sources: Sources) -> None:
+    long = {
+        f"{path.relative_to(house)}:{node.name}": length(node)
+        for paths in sources.values()
+        for path in paths
+        for node in functions(path)
+        if length(node) > FUNCTION_LINES
+    }
+
+    assert long == {}
+
+
+def test_half_of_all_functions_are_a_few_lines(sources: Sources) -> None:
+    sizes = [length(n) for paths in sources.values() for path in paths for n in functions(path)]
+
+    assert median(sizes) <= 10
+
+
+def test_every_signature_is_annotated(house: Path, sources: Sources) -> None:
+    bare = {
+        f"{path.relative_to(house)}:{node.lineno} {node.name}": unannotated(node)
+        for paths in sources.values()
+        for path in paths
+        for node in functions(path)
+        if unannotated(node)
+    }
+
+    assert bare == {}
+
+
+def test_core_stays_within_its_budget(house: Path, sources: Sources) -> None:
+    package = house / "core" / "src" / "rlenv"
+    counted = {
+        str(path.relative_to(package)): lines(path)
+        for path in sources[house / "core"]
+        if path.relative_to(package).parts[0] not in OWN_BUDGET
+    }
+
+    assert sum(counted.values()) <= CORE_LINES, counted
