@@ -1,1 +1,75 @@
-"""rlenv: verifiers as plugins."""
+"""rlenv: verifiers as plugins.
+
+>>> from rlenv import Environment, Slot, Task
+>>> env = Environment.from_dict({"name": "sums", "stage": [{"use": "core/equal"}]})
+>>> env.verify(Task("What is 1 + 1?", answer="2"), "2")
+1.0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .composites import AllOf, AnyOf, Composite, First, Pipeline, Product, Quorum, Slot
+from .environment import Environment
+from .errors import (
+    ConfigError,
+    InputError,
+    PluginError,
+    RlenvError,
+    TaskError,
+    UnknownTask,
+    VerifierFault,
+    WorkExceeded,
+)
+from .stage import Attempt, GroupStage, Stage
+from .values import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict
+
+if TYPE_CHECKING:
+    from .hooks import Attack, Examples, Rewrite, hookimpl
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "Attack",
+    "Attempt",
+    "Composite",
+    "ConfigError",
+    "Environment",
+    "Examples",
+    "Fault",
+    "First",
+    "GroupStage",
+    "InputError",
+    "Outcome",
+    "Pipeline",
+    "PluginError",
+    "Product",
+    "Quorum",
+    "Rewrite",
+    "RlenvError",
+    "ScoreError",
+    "Slot",
+    "Stage",
+    "StageResult",
+    "Task",
+    "TaskError",
+    "Trajectory",
+    "UnknownTask",
+    "Verdict",
+    "VerifierFault",
+    "WorkExceeded",
+    "hookimpl",
+]
+
+_HOOKS = ("Attack", "Examples", "Rewrite", "hookimpl")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOOKS:  # pluggy is imported by plugins, not by every user of a reward
+        from . import hooks
+
+        return getattr(hooks, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

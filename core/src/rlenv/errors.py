@@ -30,7 +30,7 @@ class ConfigError(RlenvError):
         super().__init__("\n".join(problems))
 
 
-class UnknownTask(ConfigError, LookupError):  # noqa: N818 - the name is the API
+class UnknownTask(ConfigError, LookupError):
     """No task of the environment has this prompt or id."""
 
 
@@ -54,7 +54,7 @@ class InputError(RlenvError):
     """A file that cannot be read or written as asked; the message names file, row and remedy."""
 
 
-class VerifierFault(RlenvError):  # noqa: N818 - the name is the API
+class VerifierFault(RlenvError):
     """The verifier broke: there is no reward, and 0 would be a lie."""
 
     def __init__(self, fault: Fault) -> None:
@@ -65,7 +65,7 @@ class VerifierFault(RlenvError):  # noqa: N818 - the name is the API
         return type(self), (self.fault,)
 
 
-class WorkExceeded(RlenvError):  # noqa: N818 - the name is the API
+class WorkExceeded(RlenvError):
     """A piece of work outran its CPU or memory budget, or crashed its worker twice.
 
     ``kind`` is ``timeout``, ``memory`` or ``crash``.  The input caused it, so the stage that asked for

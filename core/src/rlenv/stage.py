@@ -58,6 +58,11 @@ class Attempt:
             self._artifacts = {}
         self._artifacts[type(artifact)] = artifact
 
+    @property
+    def artifacts(self) -> Mapping[type, Any]:
+        """Everything that was put so far, by type."""
+        return self._artifacts or {}
+
     def key(self) -> bytes:
         """32 bytes drawn from the secret, the task and the response: the seed of random test inputs.
 

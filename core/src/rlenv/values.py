@@ -30,15 +30,25 @@ def unit_score(score: Any) -> float:
     Raises:
         ScoreError: for NaN, infinities, anything out of range, ``bool`` and what is no real number.
     """
-    if type(score) is not float:
-        if isinstance(score, (bool, str, bytes, complex)) or not hasattr(score, "__float__"):
-            raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__} {score!r:.80}")
-        if type(score).__name__ in ("bool_", "bool"):
-            raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__} {score!r:.80}")
-        score = float(score)
-    if not 0.0 <= score <= 1.0:
+    plain = score if type(score) is float else _as_float(score)
+    if not 0.0 <= plain <= 1.0:
         raise ScoreError(f"a score is a float in [0, 1], not {score!r}")
-    return score + 0.0  # -0.0 becomes 0.0
+    return abs(plain)  # -0.0 becomes 0.0
+
+
+def _as_float(score: Any) -> float:
+    odd = isinstance(score, (bool, str, bytes, complex)) or type(score).__name__ in (
+        "bool",
+        "bool_",
+    )
+    if odd or not hasattr(score, "__float__") or hasattr(score, "__len__"):
+        raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__} {score!r:.80}")
+    try:
+        return float(score)
+    except (TypeError, ValueError, OverflowError) as err:
+        raise ScoreError(
+            f"a score is a float in [0, 1], not {type(score).__name__}: {err}"
+        ) from None
 
 
 class ScoreError(ValueError):

@@ -1,0 +1,171 @@
+"""Many attempts at once: streams of verdicts, and groups of responses to one task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from queue import SimpleQueue
+from typing import Any, TypeAlias, TypeVar, Union
+
+from .crew import Crew, failure, payload
+from .engine import Run, Together, Walk
+from .groups import check_group_now, each_judged, group_call
+from .host import drive
+from .plan import Leaf
+from .stage import Attempt
+from .values import StageResult, Verdict
+from .wire import decode_result, decode_verdict
+
+Row: TypeAlias = Union[Attempt, Verdict]  # a verdict where there is nothing to run: an input fault
+WalkOf: TypeAlias = Callable[[Run], Walk]
+T = TypeVar("T")
+
+SEGMENT = 32_768  # rows between two places where a stream waits for its slowest row
+IN_FLIGHT = 256
+
+
+def in_order(results: Iterable[tuple[int, T]]) -> Iterator[T]:
+    """Numbered results in the order of their numbers, each as soon as it can be."""
+    early: dict[int, T] = {}
+    wanted = 0
+    for index, result in results:
+        early[index] = result
+        while wanted in early:
+            yield early.pop(wanted)
+            wanted += 1
+
+
+def streamed(
+    rows: Iterator[Row], crew: Crew, size: int | None, walk_of: WalkOf, fingerprint: str
+) -> Iterator[tuple[int, Verdict]]:
+    """Whole attempts through the workers, numbered, as they are done."""
+    start = 0
+    while segment := list(islice(rows, SEGMENT)):
+        for index, verdict in _segment(segment, crew, size, walk_of, fingerprint):
+            yield start + index, verdict
+        start += len(segment)
+
+
+def _segment(
+    rows: list[Row], crew: Crew, size: int | None, walk_of: WalkOf, fingerprint: str
+) -> Iterator[tuple[int, Verdict]]:
+    sent = [i for i, row in enumerate(rows) if isinstance(row, Attempt)]
+    for i, row in enumerate(rows):
+        if isinstance(row, Verdict):
+            yield i, row
+    payloads = (payload(Run(row), whole=True) for row in rows if isinstance(row, Attempt))
+    replies = crew.pool(size).stream(crew.program(), payloads)
+    try:
+        for place, reply in replies:
+            index = sent[place]
+            value = getattr(reply, "value", None)
+            if value is not None and value[0] == "verdict":
+                yield index, decode_verdict(value[1], fingerprint)
+            else:
+                yield index, _resumed(rows[index], crew, reply, walk_of)
+    finally:
+        replies.close()
+
+
+def _resumed(attempt: Row, crew: Crew, reply: Any, walk_of: WalkOf) -> Verdict:
+    """Go on, from here, with an attempt that broke its worker: the rest may still decide."""
+    assert isinstance(attempt, Attempt)
+    run = Run(attempt)
+    crew.learn(run, crew.first, reply)
+    verdict: Verdict = drive(walk_of(run))
+    return verdict
+
+
+def concurrent(rows: Iterator[Row], walk_of: WalkOf) -> Iterator[tuple[int, Verdict]]:
+    """Many walks in flight, each advanced in this thread whenever what it waited for is there."""
+    ready: SimpleQueue[tuple[int, Walk, Any]] = SimpleQueue()
+    flying = 0
+    numbered = enumerate(rows)
+    more = True
+    while more or flying:
+        while more and flying < IN_FLIGHT:
+            index, row = next(numbered, (-1, None))
+            if row is None:
+                more = False
+            elif isinstance(row, Verdict):
+                yield index, row
+            else:
+                verdict = _advance(walk_of(Run(row)), None, index, ready)
+                if verdict is None:
+                    flying += 1
+                else:
+                    yield index, verdict
+        if flying:
+            index, walk, future = ready.get()
+            verdict = _advance(walk, future.result(), index, ready)
+            if verdict is not None:
+                flying -= 1
+                yield index, verdict
+
+
+def _advance(walk: Walk, value: Any, index: int, ready: SimpleQueue[Any]) -> Verdict | None:
+    try:
+        future = walk.send(value)
+    except StopIteration as stop:
+        ended: Verdict = stop.value
+        return ended
+    future.add_done_callback(lambda done: ready.put((index, walk, done)))
+    return None
+
+
+def grouped(attempts: list[Attempt], crew: Crew | None, walk_of: WalkOf) -> list[Verdict]:
+    """The responses to one task, side by side; group stages see all that are still in the running."""
+    runs = [Run(attempt, grouped=True) for attempt in attempts]
+    walks = [walk_of(run) for run in runs]
+    verdicts: list[Verdict | None] = [None] * len(walks)
+    values: dict[int, Any] = dict.fromkeys(range(len(walks)))
+    while values:
+        wanted = _until_together(walks, values, verdicts)
+        if not wanted:
+            break
+        first = min(at.leaf.index for at in wanted.values())
+        now = [i for i in sorted(wanted) if wanted[i].leaf.index == first]
+        attempts = [wanted[i].run.attempt for i in now]
+        results = _together(wanted[now[0]].leaf, attempts, crew)
+        values = {**wanted, **dict(zip(now, results, strict=True))}
+    return [verdict for verdict in verdicts if verdict is not None]
+
+
+def _until_together(
+    walks: list[Walk], values: dict[int, Any], verdicts: list[Verdict | None]
+) -> dict[int, Together]:
+    """Advance every walk to its end or to the next stage that wants the group."""
+    at: dict[int, Together] = {}
+    waiting = dict(values)
+    while waiting:
+        futures: dict[int, Any] = {}
+        for i, value in waiting.items():
+            if type(value) is Together:  # stood here before
+                at[i] = value
+                continue
+            try:
+                wanted = walks[i].send(value)
+            except StopIteration as stop:
+                verdicts[i] = stop.value
+                continue
+            if type(wanted) is Together:
+                at[i] = wanted
+            else:
+                futures[i] = wanted
+        waiting = {i: future.result() for i, future in futures.items()}
+    return at
+
+
+def _together(leaf: Leaf, attempts: list[Attempt], crew: Crew | None) -> list[StageResult]:
+    if leaf.place == "caller":
+        from .loops import shared_loop
+
+        future = shared_loop().submit(leaf, group_call(leaf, attempts), leaf.timeout)
+        return each_judged(leaf, future.result(), len(attempts), 0.0)
+    if leaf.place == "inline" or crew is None:
+        return check_group_now(leaf, attempts)
+    reply = crew.submit_group(leaf, attempts).result()
+    encoded = getattr(reply, "value", None)
+    if encoded is None:
+        return [failure(leaf, reply) for _ in attempts]  # type: ignore[arg-type]
+    return [decode_result(wire) for wire in encoded]

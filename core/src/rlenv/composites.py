@@ -1,0 +1,324 @@
+"""Composition: slots hold stages, composites hold slots, and a composite is a stage like any other.
+
+A composite only decides which child runs next and what their results are worth together; it is written
+as a generator (``fold``) that yields a child's index and receives that child's StageResult, so that the
+one engine can run it in any process, sync or async, or replay it from results that are known already.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+from attrs import field, frozen
+
+from .errors import ConfigError
+from .values import Fault, StageResult
+
+
+@frozen
+class Combined:
+    """What a composite makes of its children; ``value`` is None when a fault leaves it open."""
+
+    value: float | None
+    raw: float | None = None
+    fault: Fault | None = None
+    stopped_at: str | None = None  # path of the child that ended it early
+
+
+Fold: TypeAlias = Generator[int, StageResult, Combined]
+
+
+@frozen
+class Slot:
+    """A stage's place in a composite.
+
+    Args:
+        name: unique among its siblings; part of the paths in verdicts.
+        stage: the stage, or another composite.
+        weight: share in the mean; 1 unless a gate, penalty or bonus is given, then 0.
+        gate: a score below it ends the pipeline with 0; the stage's ``default_gate`` when None.
+        penalty: ``penalty * (1 - score)`` is taken off.
+        bonus: ``bonus * score`` is added, unless the mean is 0.
+        timeout: wall seconds; the stage's ``default_timeout``, else 30, when None.
+        use, options: how a configuration named the stage and built it.
+    """
+
+    name: str
+    stage: Any
+    weight: float = None  # type: ignore[assignment]  # a float once constructed
+    gate: float | None = None
+    penalty: float = 0.0
+    bonus: float = 0.0
+    timeout: float | None = None
+    use: str = ""
+    options: Mapping[str, Any] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        if self.gate is None:
+            object.__setattr__(self, "gate", getattr(self.stage, "default_gate", None))
+        problems = [*_number_problems(self)]
+        if self.weight is None and not problems:
+            shaped = self.gate is not None or self.penalty or self.bonus
+            object.__setattr__(self, "weight", 0.0 if shaped else 1.0)
+        if not _is_name(self.name):
+            problems.append(f'a slot\'s name is a text without "/", not {self.name!r}')
+        if problems:
+            raise ConfigError(*problems)
+
+    @property
+    def kind(self) -> str:
+        """How reports name the stage: what the configuration called it, else its class."""
+        cls = type(self.stage)
+        return self.use or f"{cls.__module__}:{cls.__qualname__}"
+
+    @property
+    def matters(self) -> bool:
+        """Whether the stage's score can change the value of a pipeline."""
+        return bool(self.weight or self.gate is not None or self.penalty or self.bonus)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and "/" not in value
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a finite number and no bool."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return math.isfinite(value)
+
+
+def _number_problems(slot: Slot) -> Iterable[str]:
+    for name, low, high in (
+        ("weight", 0.0, math.inf),
+        ("gate", 0.0, 1.0),
+        ("penalty", 0.0, math.inf),
+        ("bonus", 0.0, math.inf),
+        ("timeout", 0.0, math.inf),
+    ):
+        value = getattr(slot, name)
+        if value is None:
+            continue
+        if not is_number(value):
+            yield f"{slot.name}: {name} is a finite number, not {value!r}"
+        elif not low <= value <= high or (value == 0 and name in ("gate", "timeout")):
+            wanted = "in (0, 1]" if name == "gate" else "> 0" if name == "timeout" else "≥ 0"
+            yield f"{slot.name}: {name} is {wanted}, not {value!r}"
+
+
+def shape(mean: float, base: float, shaped: Iterable[tuple[Slot, float]]) -> float:
+    """``base·mean + Σ bonus·score − Σ penalty·(1−score)``; bonuses pay nothing when the mean is 0.
+
+    This is the raw sum; a value is the sum clamped to [0, 1].
+    """
+    total = base * mean
+    for slot, score in shaped:
+        if mean > 0:
+            total += slot.bonus * score
+        total -= slot.penalty * (1.0 - score)
+    return total
+
+
+def clamp(x: float) -> float:
+    return 0.0 if x <= 0.0 else 1.0 if x >= 1.0 else x
+
+
+class Composite:
+    """A stage made of slots.  Subclasses implement ``fold``."""
+
+    name: ClassVar[str] = "composite"
+    shapes: ClassVar[bool] = (
+        False  # whether weight, gate, penalty and bonus of the children mean anything
+    )
+
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        self.slots: tuple[Slot, ...] = tuple(slots)
+        problems = list(self._problems())
+        if problems:
+            raise ConfigError(*problems)
+
+    def fold(self) -> Fold:
+        """Yield the index of the child to run next, receive its result, return what all are worth."""
+        raise NotImplementedError
+
+    def _problems(self) -> Iterable[str]:
+        if not self.slots:
+            yield f"{type(self).__name__} has no stages: give it at least one"
+        names = [slot.name for slot in self.slots]
+        for name in sorted({n for n in names if names.count(n) > 1}):
+            yield f"two stages are named {name!r}: give one another name"
+        if not self.shapes:
+            for slot in self.slots:
+                if slot.weight not in (0.0, 1.0) or slot.penalty or slot.bonus:
+                    yield (
+                        f"{slot.name}: weight, penalty and bonus have no meaning inside "
+                        f"{type(self).__name__}; wrap the stage in a Pipeline (core/pipeline)"
+                    )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(slot.name for slot in self.slots)})"
+
+
+class Pipeline(Composite):
+    """Runs its slots in order, stops at a failed gate, and shapes the rest into one value.
+
+    ``value = clamp(base·Σwᵢsᵢ/Σwᵢ + Σ bonusᵢ·sᵢ − Σ penaltyᵢ·(1−sᵢ), 0, 1)``.  A fault ends it unscored,
+    unless the stage could not have changed the value (weight 0, and no gate, penalty or bonus).
+    """
+
+    name = "pipeline"
+    shapes = True
+
+    def __init__(self, slots: Iterable[Slot], base: float = 1.0) -> None:
+        self.base = base
+        super().__init__(slots)
+        largest = max(slot.weight for slot in self.slots)
+        scaled = [slot.weight / largest for slot in self.slots]  # so that no scale overflows
+        total = math.fsum(scaled)
+        self._shares = tuple(w / total for w in scaled)
+
+    def _problems(self) -> Iterable[str]:
+        yield from super()._problems()
+        base = self.base
+        if not is_number(base) or base <= 0:
+            yield f"base is a finite number > 0, not {self.base!r}"
+        if self.slots and not any(slot.weight for slot in self.slots):
+            yield (
+                "the weights sum to zero, so there is nothing to be the mean of "
+                "(a gate, penalty or bonus sets weight to 0): give one stage a weight"
+            )
+
+    def fold(self) -> Fold:
+        mean = 0.0
+        shaped: list[tuple[Slot, float]] = []
+        for i, slot in enumerate(self.slots):
+            result = yield i
+            outcome = result.outcome
+            if outcome is None:
+                if slot.matters:
+                    return Combined(None, None, result.fault, result.stage)
+                continue
+            score = outcome.score
+            if slot.gate is not None and score < slot.gate:
+                return Combined(0.0, 0.0, None, result.stage)
+            mean += self._shares[i] * score
+            if slot.bonus or slot.penalty:
+                shaped.append((slot, score))
+        mean = min(mean, 1.0)
+        raw = shape(mean, self.base, shaped) if shaped else self.base * mean
+        return Combined(clamp(raw), raw)
+
+
+def _gated(slot: Slot, score: float) -> float:
+    """Outside a pipeline a child below its gate counts as 0, as a pipeline of its own would."""
+    return 0.0 if slot.gate is not None and score < slot.gate else score
+
+
+class _Extreme(Composite):
+    """Shared by any and all: run until one child decides, else take the extreme of the scores."""
+
+    decisive: ClassVar[float]
+
+    def fold(self) -> Fold:
+        best = 1.0 - self.decisive
+        fault: Fault | None = None
+        for i in range(len(self.slots)):
+            result = yield i
+            if result.outcome is None:
+                fault = fault or result.fault
+                continue
+            score = _gated(self.slots[i], result.outcome.score)
+            if score == self.decisive:
+                return Combined(score, score, None, result.stage)
+            best = max(best, score) if self.decisive else min(best, score)
+        return Combined(best, best) if fault is None else Combined(None, None, fault)
+
+
+class AnyOf(_Extreme):
+    """The best child's score; ends early at 1.  A fault leaves it open unless a child reaches 1."""
+
+    name = "any"
+    decisive = 1.0
+
+
+class AllOf(_Extreme):
+    """The worst child's score; ends early at 0.  A fault leaves it open unless a child is 0."""
+
+    name = "all"
+    decisive = 0.0
+
+
+class Product(Composite):
+    """The product of the scores; ends early at 0.  A fault leaves it open unless a child is 0."""
+
+    name = "product"
+
+    def fold(self) -> Fold:
+        value = 1.0
+        fault: Fault | None = None
+        for i in range(len(self.slots)):
+            result = yield i
+            if result.outcome is None:
+                fault = fault or result.fault
+                continue
+            value *= _gated(self.slots[i], result.outcome.score)
+            if value == 0.0:
+                return Combined(0.0, 0.0, None, result.stage)
+        return Combined(value, value) if fault is None else Combined(None, None, fault)
+
+
+class Quorum(Composite):
+    """1 when at least ``k`` children score ``at`` or more, else 0; ends as soon as that is certain."""
+
+    name = "quorum"
+
+    def __init__(self, slots: Iterable[Slot], k: int, at: float = 1.0) -> None:
+        self.k = k
+        self.at = at
+        super().__init__(slots)
+
+    def _problems(self) -> Iterable[str]:
+        yield from super()._problems()
+        if type(self.k) is not int or not 1 <= self.k <= len(self.slots):
+            yield f"k is a whole number from 1 to the number of stages ({len(self.slots)}), not {self.k!r}"
+        if not is_number(self.at) or not 0 < self.at <= 1:
+            yield f"at is in (0, 1], not {self.at!r}"
+
+    def fold(self) -> Fold:
+        passed = open_ = 0
+        fault: Fault | None = None
+        for i in range(len(self.slots)):
+            result = yield i
+            if result.outcome is None:
+                open_ += 1
+                fault = fault or result.fault
+            else:
+                passed += _gated(self.slots[i], result.outcome.score) >= self.at
+            if passed >= self.k:
+                return Combined(1.0, 1.0, None, result.stage)
+            if passed + open_ + len(self.slots) - i - 1 < self.k:
+                return Combined(0.0, 0.0, None, result.stage)
+        return Combined(None, None, fault)
+
+
+class First(Composite):
+    """The first child that does not break; a child's fault falls back to the next."""
+
+    name = "first"
+
+    def fold(self) -> Fold:
+        fault: Fault | None = None
+        for i in range(len(self.slots)):
+            result = yield i
+            if result.outcome is not None:
+                score = _gated(self.slots[i], result.outcome.score)
+                return Combined(score, score, None, result.stage)
+            fault = result.fault
+        return Combined(None, None, fault)
+
+
+COMPOSITES: Mapping[str, type[Composite]] = {
+    cls.name: cls for cls in (Pipeline, AnyOf, AllOf, Product, Quorum, First)
+}

@@ -1,0 +1,96 @@
+"""The workers of one environment: its program, and the shared pool it holds while it needs it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from .engine import Run, faulted
+from .plan import Leaf, Plan
+from .remote import ship
+from .stage import Attempt
+from .values import StageResult
+from .wire import Wire, decode_result, encode_attempt, encode_result
+
+if TYPE_CHECKING:
+    from .workers import Done, Failed, Pool, Program
+
+
+class Crew:
+    """Built with the environment, so that what cannot travel is refused there; processes start when used.
+
+    Raises:
+        ConfigError: when a stage that must run in a worker can be neither imported nor pickled there.
+    """
+
+    def __init__(self, plan: Plan, memory_mb: int | None, *, inline: bool) -> None:
+        self._plan = plan
+        self._memory_mb = memory_mb
+        self._blob = ship(plan, inline=inline)
+        self._pools: dict[int, Pool] = {}
+        self._lock = threading.Lock()
+        self.first = plan.leaves[0]
+
+    def pool(self, size: int | None = None) -> Pool:
+        size = size or os.cpu_count() or 1
+        with self._lock:
+            pool = self._pools.get(size)
+            if pool is None:
+                from .secret import secret
+                from .workers import shared_pool
+
+                pool = self._pools[size] = shared_pool(size, self._memory_mb, secret())
+            return pool
+
+    def program(self, runner: str = "Runner") -> Program:
+        from .workers import Program
+
+        return Program(f"rlenv.remote:{runner}", self._blob)
+
+    def submit(self, run: Run) -> Future[Done | Failed]:
+        """Send one attempt on from where its log ends."""
+        return self.pool().submit(self.program(), payload(run, whole=False))
+
+    def submit_group(self, leaf: Leaf, attempts: list[Attempt]) -> Future[Done | Failed]:
+        members = [(encode_attempt(a), needed(a, (leaf,)) or None) for a in attempts]
+        return self.pool().submit(self.program("GroupRunner"), (leaf.index, members))
+
+    def learn(self, run: Run, leaf: Leaf, reply: Done | Failed) -> None:
+        """Put what a worker answered into the run; ``leaf`` is the one that was asked for."""
+        from .workers import Failed
+
+        progress = reply.partial if isinstance(reply, Failed) else reply.value[1]
+        encoded, made = progress or ((), {})
+        results = [decode_result(wire) for wire in encoded]
+        for artifact in made.values():
+            run.attempt.put(artifact)
+        if isinstance(reply, Failed):
+            at = self._plan.leaves[reply.mark] if reply.mark >= 0 else leaf
+            results.append(failure(at, reply))
+        elif not results:
+            results.append(faulted(leaf, "pool", "the worker has no such stage"))
+        run.known = [*run.log, *results]
+
+    def close(self) -> None:
+        with self._lock:
+            pools, self._pools = list(self._pools.values()), {}
+        for pool in pools:
+            pool.release()
+
+
+def failure(leaf: Leaf, failed: Failed) -> StageResult:
+    spent = leaf.timeout if failed.kind == "timeout" else 0.0
+    return faulted(leaf, failed.kind, failed.message, spent, transient=failed.kind == "pool")
+
+
+def payload(run: Run, *, whole: bool) -> Wire:
+    """What ``remote.Runner`` takes."""
+    known = [encode_result(result) for result in run.log] if run.log else None
+    return encode_attempt(run.attempt), known, run.attempt.artifacts or None, run.grouped, whole
+
+
+def needed(attempt: Attempt, leaves: tuple[Leaf, ...]) -> dict[type, Any]:
+    wanted = {kind for leaf in leaves for kind in leaf.needs}
+    return {kind: made for kind, made in attempt.artifacts.items() if kind in wanted}

@@ -1,0 +1,189 @@
+"""The one algorithm: walk a plan, one leaf at a time, and fold the results into a verdict.
+
+``walk`` is a generator.  What a process can do at once, it does on the spot; what must wait (a worker, the
+caller's loop, a group) it yields for, and the drivers differ only in how they wait.  Every leaf's result
+goes into the run's log, so a walk can be stopped in one process and taken up in another: the log is
+replayed and the walk goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Generator
+from time import perf_counter
+from typing import Any, Protocol, TypeAlias
+
+from .composites import Combined
+from .errors import TaskError, VerifierFault
+from .plan import Branch, Leaf, Node, Plan
+from .stage import Attempt
+from .values import Fault, Outcome, ScoreError, StageResult, Verdict
+
+Walk: TypeAlias = Generator[Any, Any, Any]
+
+
+class Run:
+    """One attempt on its way through a plan: what is known (``known``) and what has been walked (``log``)."""
+
+    __slots__ = ("attempt", "grouped", "known", "log")
+
+    def __init__(
+        self, attempt: Attempt, known: list[StageResult] | None = None, *, grouped: bool = False
+    ) -> None:
+        self.attempt = attempt
+        self.known = known
+        self.grouped = grouped
+        self.log: list[StageResult] = []
+
+
+class Host(Protocol):
+    """The process a walk runs in."""
+
+    def runs(self, leaf: Leaf) -> bool:
+        """Whether this leaf is checked here and now."""
+
+    def check(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
+        """Check it."""
+
+    def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:
+        """Yield until the result is there, and return it; may extend ``run.known`` instead."""
+
+
+def verdict(plan: Plan, run: Run, host: Host, fingerprint: str) -> Walk:
+    """Walk the whole plan and return the Verdict."""
+    combined, results, _ = yield from _branch(plan.root, run, host, plan.root.timeout)
+    return Verdict(
+        combined.value, results, combined.stopped_at, fingerprint, combined.raw, combined.fault
+    )
+
+
+def _branch(branch: Branch, run: Run, host: Host, seconds: float) -> Walk:
+    fold = branch.composite.fold()
+    children = branch.children
+    results: list[StageResult] = []
+    spent = 0.0
+    fresh = run.known is None and not run.grouped
+    try:
+        index = next(fold)
+        while True:
+            child = children[index]
+            if fresh and type(child) is Leaf and spent < seconds and host.runs(child):
+                result = host.check(child, run, seconds - spent)  # the usual case, without a detour
+                run.log.append(result)
+            else:
+                result = yield from _node(child, run, host, seconds - spent)
+            spent += result.seconds
+            results.append(result)
+            index = fold.send(result)
+    except StopIteration as stop:
+        return stop.value, tuple(results), spent
+
+
+def _node(node: Node, run: Run, host: Host, left: float) -> Walk:
+    if type(node) is not Leaf:
+        assert isinstance(node, Branch)
+        combined, children, spent = yield from _branch(node, run, host, min(left, node.timeout))
+        return _composite_result(node.path, combined, children, spent)
+    known = run.known
+    if known is not None and len(run.log) < len(known):
+        result = known[len(run.log)]
+    elif left <= 0:
+        result = faulted(node, "timeout", "the time of the composite around this stage ran out")
+    elif run.grouped and node.check_group is not None:
+        result = yield Together(node, run)
+    elif host.runs(node):
+        result = host.check(node, run, left)
+    else:
+        result = yield from host.obtain(node, run, min(node.timeout, left))
+    run.log.append(result)
+    return result
+
+
+class Together:
+    """What a walk yields where a stage must see a whole group at once."""
+
+    __slots__ = ("leaf", "run")
+
+    def __init__(self, leaf: Leaf, run: Run) -> None:
+        self.leaf = leaf
+        self.run = run
+
+
+def _composite_result(
+    path: str, combined: Combined, children: tuple[StageResult, ...], spent: float
+) -> StageResult:
+    if combined.value is None:
+        return StageResult(path, None, combined.fault, spent, children)
+    data: dict[str, Any] = {"raw": combined.raw}
+    if combined.stopped_at is not None:
+        data["stopped_at"] = combined.stopped_at
+    return StageResult(path, Outcome(combined.value, "", data), None, spent, children)
+
+
+def check_now(leaf: Leaf, attempt: Attempt) -> StageResult:
+    """Run a plain ``check`` here; whatever it does becomes a StageResult."""
+    assert leaf.check is not None
+    start = perf_counter()
+    try:
+        outcome = leaf.check(attempt)
+    except BaseException as err:
+        if _passes(err):
+            raise
+        return StageResult(leaf.path, None, fault_of(err), perf_counter() - start)
+    return judged(leaf, outcome, perf_counter() - start)
+
+
+def _passes(err: BaseException) -> bool:
+    """What is no fault of the stage: the user's Ctrl-C, and a request to leave the event loop."""
+    offload = getattr(sys.modules.get("rlenv.workers.call"), "Offload", KeyboardInterrupt)
+    return isinstance(err, (KeyboardInterrupt, offload))
+
+
+def judged(leaf: Leaf, outcome: object, seconds: float) -> StageResult:
+    """A StageResult from what a stage returned, which may be anything."""
+    if type(outcome) is Outcome:
+        score = outcome.score
+        if type(score) is float and 0.0 <= score <= 1.0:  # Outcome saw to it, unless it was tricked
+            return StageResult(leaf.path, outcome, None, seconds)
+    close = getattr(outcome, "close", None)
+    if hasattr(outcome, "__await__") and close is not None:
+        close()
+        said = "an awaitable from a plain check; write async def check"
+    else:
+        said = f"{type(outcome).__name__} {outcome!r:.80}"
+    return faulted(leaf, "contract", f"a stage returns an Outcome, not {said}", seconds)
+
+
+def faulted(
+    leaf: Leaf, kind: str, message: str, seconds: float = 0.0, *, transient: bool = False
+) -> StageResult:
+    return StageResult(leaf.path, None, Fault(kind, message, transient), seconds)
+
+
+def fault_of(err: BaseException) -> Fault:
+    """The fault that an exception of a stage stands for, with the place it came from."""
+    if isinstance(err, VerifierFault):
+        return err.fault
+    if isinstance(err, TaskError):
+        return Fault("input", str(err))
+    if isinstance(err, MemoryError):
+        return Fault("memory", "the stage ran out of memory", transient=False)
+    frames = traceback.extract_tb(err.__traceback__)
+    place = f" ({_short(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    if isinstance(err, ScoreError):
+        return Fault("contract", f"{err}{place}")
+    transient = isinstance(err, (ConnectionError, TimeoutError))
+    kind = "unavailable" if transient else "error"
+    return Fault(kind, f"{type(err).__name__}: {_safe(err)}{place}", transient)
+
+
+def _short(filename: str) -> str:
+    return "/".join(filename.replace("\\", "/").rsplit("/", 2)[-2:])
+
+
+def _safe(err: BaseException) -> str:
+    try:
+        return str(err)[:500]
+    except Exception:  # noqa: BLE001 - an exception whose __str__ raises is still one fault
+        return "(its message cannot be shown)"

@@ -1,0 +1,349 @@
+"""The environment: tasks, a composition of stages, and the verdicts they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
+
+from .composites import Composite, Pipeline, Slot
+from .engine import Run, Walk, verdict
+from .errors import ConfigError, TaskError, UnknownTask
+from .host import AsyncHost, CallerHost, adrive, drive
+from .plan import Plan
+from .stage import Attempt
+from .values import Fault, Response, Task, Trajectory, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .crew import Crew
+    from .tasks import Tasks
+
+Prompt: TypeAlias = Union[str, Task]
+Pair: TypeAlias = tuple[Prompt, Response]
+
+
+class Environment:
+    """Scores responses: ``verify(prompt, response) -> float``, and ``evaluate`` for the whole verdict.
+
+    Args:
+        name: how logs and reports call it.
+        root: a composite, or slots to run as a Pipeline.
+        tasks: what a prompt given as text is looked up in.
+        pass_mark: a reward at or above it is a pass; in (0, 1].
+        observers: plugins (modules or objects with hooks) that watch verdicts.
+        isolate: run inline stages in workers too.
+        memory_mb: limit of each worker's memory in MiB; 2048 when None, none when 0.
+        source: where it was read from, for messages.
+
+    Raises:
+        ConfigError: for a composition that makes no sense, and for every task that its stages refuse.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        root: Composite | Iterable[Slot],
+        tasks: Iterable[Task] = (),
+        *,
+        pass_mark: float = 1.0,
+        observers: Sequence[object] = (),
+        isolate: bool = False,
+        memory_mb: int | None = None,
+        source: str = "",
+    ) -> None:
+        if isinstance(pass_mark, bool) or not 0 < pass_mark <= 1:
+            raise ConfigError(f"pass_mark is in (0, 1], not {pass_mark!r}")
+        self.name = name
+        self.root = root if isinstance(root, Composite) else Pipeline(root)
+        self.pass_mark = float(pass_mark)
+        self.source = source
+        self._plan = Plan(self.root)
+        if isolate:
+            self._plan.isolate()
+        self.warnings: list[str] = list(self._plan.warnings)
+        self._tasks_given = tasks
+        self._tasks: Tasks | None = None
+        if not isinstance(tasks, (tuple, list)) or tasks:
+            self._check_tasks()
+        self._memory_mb = memory_mb
+        self._crew: Crew | None = self._hired() if "worker" in self._plan.places else None
+        self._host = CallerHost(self._crew)
+        self._fingerprint: str | None = None
+        self._observers = self._observing(observers)
+
+    # -- what it holds ---------------------------------------------------------------------------
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return self.root.slots
+
+    @property
+    def tasks(self) -> Tasks:
+        if self._tasks is None:
+            from .tasks import Tasks
+
+            given = self._tasks_given
+            self._tasks = given if isinstance(given, Tasks) else Tasks(given)
+        return self._tasks
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the configuration and the code that make this environment's verdicts."""
+        if self._fingerprint is None:
+            from .fingerprint import fingerprint
+
+            self._fingerprint = fingerprint(self)
+        return self._fingerprint
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Where its stages run: any of worker, caller, inline."""
+        return self._plan.places
+
+    @property
+    def group_only(self) -> tuple[str, ...]:
+        """Paths of the stages that can only judge a whole group."""
+        return tuple(self._plan.group_only)
+
+    @classmethod
+    def from_file(cls, path: str | Path, **options: Any) -> Environment:
+        """Read an ``env.toml``; see ``rlenv.config.load_file`` for the options and errors."""
+        from .config import load_file
+
+        return load_file(path, **options)
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any], **options: Any) -> Environment:
+        """Build from what an ``env.toml`` would hold; see ``rlenv.config.load_dict``."""
+        from .config import load_dict
+
+        return load_dict(mapping, **options)
+
+    @classmethod
+    def load(cls, name: str, **options: Any) -> Environment:
+        """An environment by its installed name (entry-point group ``rlenv.environments``), or by path."""
+        from .config import load_named
+
+        return load_named(name, **options)
+
+    # -- one response ----------------------------------------------------------------------------
+
+    def verify(self, prompt: Prompt, response: Response) -> float:
+        """The reward of this response, in [0, 1].
+
+        Raises:
+            VerifierFault: when the verifier broke; 0 would be a lie.
+            UnknownTask: when no task has this prompt.
+            TaskError: when the task lacks what a stage needs.
+            TypeError: when the response is neither text, a Trajectory nor a list of messages.
+        """
+        return self.evaluate(prompt, response).reward
+
+    __call__ = verify
+
+    def evaluate(self, prompt: Prompt, response: Response) -> Verdict:
+        """The whole verdict; never raises for a response or a broken stage (see ``verify`` for misuse)."""
+        if self._plan.group_only:
+            self._needs_no_group()
+        attempt = self._attempt(prompt, response)
+        result: Verdict = drive(self._walk(Run(attempt)))
+        return result if self._observers is None else self._seen(attempt, result)
+
+    async def averify(self, prompt: Prompt, response: Response) -> float:
+        """``verify`` for callers with an event loop, which it never blocks."""
+        return (await self.aevaluate(prompt, response)).reward
+
+    async def aevaluate(self, prompt: Prompt, response: Response) -> Verdict:
+        """``evaluate`` for callers with an event loop, which it never blocks."""
+        self._needs_no_group()
+        attempt = self._attempt(prompt, response)
+        walk = verdict(self._plan, Run(attempt), AsyncHost(self._crew), self.fingerprint)
+        return self._seen(attempt, await adrive(walk))
+
+    # -- many ------------------------------------------------------------------------------------
+
+    def evaluate_many(
+        self, pairs: Iterable[Pair], workers: int | None = None, *, ordered: bool = True
+    ) -> Iterator[Verdict]:
+        """Verdicts for (prompt or task, response) pairs, lazily, in their order.
+
+        Args:
+            pairs: read as needed; a pair that makes no sense gets a verdict with a fault of kind ``input``.
+            workers: how many worker processes; given, even inline stages run there.  None: as many as
+                there are cores where a stage wants a worker, else none.
+            ordered: False yields verdicts as they are done, without saying whose they are.
+        """
+        numbered = self.evaluate_numbered(pairs, workers)
+        from .batch import in_order
+
+        return in_order(numbered) if ordered else (verdict for _, verdict in numbered)
+
+    def evaluate_numbered(
+        self, pairs: Iterable[Pair], workers: int | None = None
+    ) -> Iterator[tuple[int, Verdict]]:
+        """``evaluate_many`` as (index, verdict), each as soon as it is done."""
+        self._needs_no_group()
+        if workers is not None and (isinstance(workers, bool) or workers < 1):
+            raise ConfigError(f"workers is a whole number ≥ 1 or None, not {workers!r}")
+        return self._numbered(pairs, workers)
+
+    def _numbered(
+        self, pairs: Iterable[Pair], workers: int | None
+    ) -> Iterator[tuple[int, Verdict]]:
+        from .batch import concurrent, streamed
+
+        seen: dict[int, Attempt] = {}
+        rows = self._rows(pairs, seen if self._observers else None)
+        crew = self._crew
+        if workers is not None and crew is None and "caller" not in self._plan.places:
+            crew = self._crew = self._hired(inline=True)
+        if "caller" in self._plan.places or crew is None:
+            numbered = concurrent(rows, self._walk)
+        else:
+            numbered = streamed(rows, crew, workers, self._walk, self.fingerprint)
+        for index, result in numbered:
+            if index in seen:
+                self._seen(seen.pop(index), result)
+            yield index, result
+
+    def evaluate_group(self, prompt: Prompt, responses: Sequence[Response]) -> list[Verdict]:
+        """Verdicts for several responses to one task, which group stages judge together.
+
+        A response of a wrong type is unscored by itself and takes no part in the group.
+        """
+        from .batch import grouped
+
+        task = self._task(prompt)
+        rows = [self._row(task, response) for response in responses]
+        attempts = [row for row in rows if isinstance(row, Attempt)]
+        verdicts = iter(grouped(attempts, self._crew, self._walk))
+        return [
+            self._seen(row, next(verdicts)) if isinstance(row, Attempt) else row for row in rows
+        ]
+
+    # -- its life --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the workers; the last environment to do so ends them.  May be called twice."""
+        if self._crew is not None:
+            self._crew.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Environment {self.name!r}: {self.root!r}>"
+
+    # -- how -------------------------------------------------------------------------------------
+
+    def _walk(self, run: Run) -> Walk:
+        return verdict(self._plan, run, self._host, self._fingerprint or self.fingerprint)
+
+    def _hired(self, *, inline: bool = False) -> Crew:
+        from .crew import Crew
+
+        return Crew(self._plan, self._memory_mb, inline=inline)
+
+    def _observing(self, observers: Sequence[object]) -> Callable[..., None] | None:
+        if not observers:
+            return None
+        from .observers import Observers
+
+        return Observers(observers).tell
+
+    def _seen(self, attempt: Attempt, result: Verdict) -> Verdict:
+        if self._observers is not None:
+            self._observers(self, attempt.task, attempt.response, result)
+        return result
+
+    def _needs_no_group(self) -> None:
+        if self._plan.group_only:
+            raise ConfigError(
+                f"{', '.join(self._plan.group_only)}: judges responses side by side only; "
+                "use evaluate_group, or rlenv score --group"
+            )
+
+    def _check_tasks(self) -> None:
+        problems = []
+        for task in self.tasks:
+            problem = self._plan.check_task(task)
+            if problem is not None:
+                problems.append(f"task {task.id!r}: {problem}")
+        if problems:
+            shown = problems[:20]
+            if len(problems) > len(shown):
+                shown.append(f"… and {len(problems) - len(shown)} more tasks")
+            raise ConfigError(*(f"{self.source}: {p}" if self.source else p for p in shown))
+
+    def _task(self, prompt: Prompt) -> Task:
+        if type(prompt) is str:
+            return self.tasks.by_prompt(prompt)
+        if not isinstance(prompt, Task):
+            raise TypeError(
+                f"a prompt is a text or a Task, not {type(prompt).__name__} {prompt!r:.80}"
+            )
+        problem = self._plan.missing(prompt)
+        if problem is not None:
+            raise TaskError(problem, prompt.id)
+        return prompt
+
+    def _attempt(self, prompt: Prompt, response: Response) -> Attempt:
+        task = self._task(prompt)
+        if type(response) is str:
+            return Attempt(task, response)
+        return _attempt_of(task, response)
+
+    def _row(self, prompt: Prompt, response: Response) -> Attempt | Verdict:
+        try:
+            return self._attempt(prompt, response)
+        except (UnknownTask, TaskError, TypeError, ValueError) as err:
+            return self._input_fault(err)
+
+    def _input_fault(self, err: Exception) -> Verdict:
+        fault = Fault("input", str(err))
+        return Verdict(None, (), None, self.fingerprint, None, fault)
+
+    def _rows(
+        self, pairs: Iterable[Pair], seen: dict[int, Attempt] | None
+    ) -> Iterator[Attempt | Verdict]:
+        for index, pair in enumerate(pairs):
+            try:
+                prompt, response = pair
+            except (TypeError, ValueError):
+                yield self._input_fault(
+                    TypeError(f"a pair is (prompt, response), not {pair!r:.80}")
+                )
+                continue
+            row = self._row(prompt, response)
+            if seen is not None and isinstance(row, Attempt):
+                seen[index] = row
+            yield row
+
+
+def _attempt_of(task: Task, response: Response) -> Attempt:
+    if isinstance(response, str):
+        return Attempt(task, str(response))
+    if not isinstance(response, Trajectory):
+        messages = response if isinstance(response, (list, tuple)) else None
+        if messages is None or not all(isinstance(message, Mapping) for message in messages):
+            raise TypeError(
+                "a response is a text, a Trajectory or a list of message dicts, "
+                f"not {type(response).__name__} {response!r:.80}"
+            )
+        response = Trajectory(tuple(messages))
+    return Attempt(task, response.final, response)

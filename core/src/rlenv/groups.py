@@ -1,0 +1,55 @@
+"""Stages that judge the responses to one task together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from .engine import fault_of, faulted, judged
+from .plan import Leaf
+from .stage import Attempt
+from .values import StageResult
+
+
+def check_group_now(leaf: Leaf, attempts: Sequence[Attempt]) -> list[StageResult]:
+    """Run ``check_group`` here, plain or async; one result per attempt, whatever it does."""
+    check = leaf.check_group
+    assert check is not None
+    start = perf_counter()
+    try:
+        said = check(attempts)
+        if hasattr(said, "__await__"):
+            said = _awaited(said)
+    except Exception as err:  # noqa: BLE001 - a stage may raise anything; that is a fault, not our error
+        fault = fault_of(err)
+        seconds = perf_counter() - start
+        return [StageResult(leaf.path, None, fault, seconds) for _ in attempts]
+    return each_judged(leaf, said, len(attempts), perf_counter() - start)
+
+
+def _awaited(said: Any) -> Any:
+    import asyncio
+
+    async def wait() -> Any:
+        return await said
+
+    return asyncio.run(wait())
+
+
+def each_judged(leaf: Leaf, said: object, size: int, seconds: float) -> list[StageResult]:
+    """One StageResult per member from what ``check_group`` returned, which may be anything."""
+    if type(said) is StageResult:
+        return [said] * size
+    if not isinstance(said, (list, tuple)) or len(said) != size:
+        count = f"{len(said)} of them" if isinstance(said, (list, tuple)) else type(said).__name__
+        message = f"check_group returns one Outcome per attempt ({size}), not {count}"
+        return [faulted(leaf, "contract", message, seconds) for _ in range(size)]
+    return [judged(leaf, outcome, seconds) for outcome in said]
+
+
+def group_call(leaf: Leaf, attempts: Sequence[Attempt]) -> Callable[[], Any]:
+    """``check_group`` over these attempts, to be awaited on the shared loop."""
+    check = leaf.check_group
+    assert check is not None
+    return lambda: check(attempts)

@@ -1,0 +1,227 @@
+"""The one event loop that rlenv owns in the caller's process, for stages that must be one for all.
+
+Deadlines are enforced by cancellation.  A stage that keeps the loop busy (``time.sleep`` in an async check)
+cannot be cancelled: a watch notices, faults that stage, abandons its thread and goes on with a fresh loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import Future
+from time import monotonic
+from typing import Any
+
+from .engine import fault_of, faulted
+from .plan import Leaf
+from .values import StageResult
+
+BLOCKED_AFTER = (
+    5.0  # seconds without giving the loop back, or the stage's deadline when that is shorter
+)
+
+
+async def check_awaited(leaf: Leaf, check: Callable[[], Awaitable[Any]], seconds: float) -> Any:
+    """Await ``check()`` at most so long; a fault, never an exception, and never longer than that.
+
+    Returns what the check returned, or a StageResult that says what went wrong.
+    """
+    task: asyncio.Future[Any] = asyncio.ensure_future(_as_coroutine(check))
+    try:
+        await asyncio.wait((task,), timeout=seconds)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    if not task.done():
+        task.cancel()  # asked to end, not waited for: a check may swallow its cancellation
+        task.add_done_callback(_swallow)
+        return faulted(leaf, "timeout", f"no outcome within {seconds:g} s", seconds)
+    if task.cancelled():
+        return faulted(leaf, "error", "the stage cancelled itself")
+    err = task.exception()
+    if err is not None:
+        return StageResult(leaf.path, None, fault_of(err))
+    return task.result()
+
+
+async def in_thread(work: Callable[..., Any], *args: Any) -> Any:
+    """Run plain work beside the loop, so that its other checks go on."""
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: work(*args))
+
+
+async def _as_coroutine(check: Callable[[], Awaitable[Any]]) -> Any:
+    return await check()
+
+
+def _swallow(task: asyncio.Future[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+class _Job:
+    """One check on the loop."""
+
+    __slots__ = ("call", "future", "leaf", "seconds")
+
+    def __init__(self, leaf: Leaf, call: Callable[[], Awaitable[Any]], seconds: float) -> None:
+        self.leaf = leaf
+        self.call = call
+        self.seconds = seconds
+        self.future: Future[Any] = Future()
+
+
+class LoopThread:
+    """An event loop on a daemon thread of its own, watched by a second one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._jobs: set[_Job] = set()
+        self._stepping: tuple[_Job, float] | None = None
+
+    def submit(self, leaf: Leaf, call: Callable[[], Awaitable[Any]], seconds: float) -> Future[Any]:
+        """Run ``call()`` on the loop; the future holds what it returned, or a StageResult with a fault."""
+        job = _Job(leaf, call, seconds)
+        with self._lock:
+            self._jobs.add(job)
+            self._schedule(job)
+        return job.future
+
+    def _schedule(self, job: _Job) -> None:
+        loop = self._running()
+        loop.call_soon_threadsafe(lambda: loop.create_task(self._serve(job)))
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            loop = asyncio.new_event_loop()
+            self._loop = loop
+            threading.Thread(target=_run_loop, args=(loop,), name="rlenv-loop", daemon=True).start()
+            threading.Thread(
+                target=self._watch, args=(loop,), name="rlenv-loop-watch", daemon=True
+            ).start()
+        return self._loop
+
+    async def _serve(self, job: _Job) -> None:
+        stepped = _Stepped(self, job)
+        result = await check_awaited(job.leaf, lambda: stepped, job.seconds)
+        self._finish(job, result)
+
+    def _finish(self, job: _Job, result: Any) -> None:
+        with self._lock:
+            self._jobs.discard(job)
+        if not job.future.done():
+            job.future.set_result(result)
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        pause = threading.Event()
+        while True:
+            pause.wait(0.1)
+            with self._lock:
+                if self._loop is not loop:
+                    return
+                stepping = self._stepping
+            if stepping is None:
+                continue
+            job, since = stepping
+            if monotonic() - since > min(BLOCKED_AFTER, job.seconds):
+                self._abandon(loop, job, monotonic() - since)
+                return
+
+    def _abandon(self, loop: asyncio.AbstractEventLoop, culprit: _Job, spent: float) -> None:
+        with self._lock:
+            if self._loop is not loop:
+                return
+            self._loop = None
+            self._stepping = None
+            self._jobs.discard(culprit)
+            others = [job for job in self._jobs if not job.future.done()]
+        loop.call_soon_threadsafe(loop.stop)  # ends the thread should the blocker ever return
+        message = (
+            f"the stage kept the shared event loop for {spent:.1f} s; await instead of blocking"
+        )
+        if not culprit.future.done():
+            culprit.future.set_result(faulted(culprit.leaf, "blocked", message, spent))
+        with self._lock:
+            for job in others:
+                self._schedule(job)
+
+    def stop(self) -> None:
+        """End the loop; checks still on it are cancelled with their loop."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
+    def stepping(self, job: _Job | None) -> None:
+        self._stepping = None if job is None else (job, monotonic())
+
+
+class _Stepped:
+    """An awaitable that tells the watch whenever its check holds the loop."""
+
+    __slots__ = ("_job", "_owner")
+
+    def __init__(self, owner: LoopThread, job: _Job) -> None:
+        self._owner = owner
+        self._job = job
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        owner, job = self._owner, self._job
+        owner.stepping(job)
+        try:
+            inner = job.call().__await__()
+            reply: Any = None
+            failure: BaseException | None = None
+            while True:
+                owner.stepping(job)
+                try:
+                    if failure is not None:
+                        wanted = inner.throw(failure)
+                    else:
+                        wanted = inner.send(reply) if hasattr(inner, "send") else next(inner)
+                except StopIteration as stop:
+                    return stop.value
+                finally:
+                    owner.stepping(None)
+                failure = reply = None
+                try:
+                    reply = yield wanted
+                except BaseException as err:  # noqa: BLE001 - handed on to the check, whatever it is
+                    failure = err
+        finally:
+            owner.stepping(None)
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+
+_shared: LoopThread | None = None
+_shared_lock = threading.Lock()
+
+
+def shared_loop() -> LoopThread:
+    """The loop of this process; a forked child gets one of its own."""
+    global _shared  # noqa: PLW0603 - one loop a process is the point
+    with _shared_lock:
+        if _shared is None:
+            _shared = LoopThread()
+        return _shared
+
+
+def _forget() -> None:
+    global _shared, _shared_lock  # noqa: PLW0603
+    _shared = None
+    _shared_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)

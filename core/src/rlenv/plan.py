@@ -1,0 +1,215 @@
+"""A composition, checked and laid out for the engine: leaves with everything known, branches above them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, TypeAlias, Union
+
+from .composites import Composite, Slot
+from .errors import ConfigError, TaskError
+from .stage import DEFAULT_TIMEOUT, PHASES, PLACES
+from .values import Task
+
+
+class Leaf:
+    """One stage in its place.  ``place`` is where it runs; ``timeout`` is in wall seconds."""
+
+    __slots__ = (
+        "check",
+        "check_group",
+        "index",
+        "is_async",
+        "makes",
+        "needs",
+        "path",
+        "place",
+        "slot",
+        "stage",
+        "timeout",
+        "uses",
+        "validate",
+    )
+
+    def __init__(self, index: int, path: str, slot: Slot) -> None:
+        stage = slot.stage
+        self.index = index
+        self.path = path
+        self.slot = slot
+        self.stage = stage
+        self.check: Callable[..., Any] | None = getattr(stage, "check", None)
+        self.check_group: Callable[..., Any] | None = getattr(stage, "check_group", None)
+        self.is_async = inspect.iscoroutinefunction(self.check or self.check_group)
+        self.place: str = getattr(stage, "where", "worker")
+        self.needs: tuple[type, ...] = tuple(getattr(stage, "needs", ()))
+        self.makes: tuple[type, ...] = tuple(getattr(stage, "makes", ()))
+        self.uses: tuple[tuple[str, ...], ...] = tuple(
+            tuple(path.split(".")) for path in getattr(stage, "uses", ())
+        )
+        self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
+        own = slot.timeout if slot.timeout is not None else getattr(stage, "default_timeout", None)
+        self.timeout: float = DEFAULT_TIMEOUT if own is None else own
+
+
+class Branch:
+    """A composite in its place, with its children laid out."""
+
+    __slots__ = ("children", "composite", "path", "slot", "timeout")
+
+    def __init__(
+        self, path: str, slot: Slot | None, composite: Composite, children: list[Node]
+    ) -> None:
+        self.path = path
+        self.slot = slot
+        self.composite = composite
+        self.children = children
+        self.timeout: float = math.inf if slot is None or slot.timeout is None else slot.timeout
+
+
+Node: TypeAlias = Union[Leaf, Branch]
+
+
+class Plan:
+    """The tree of a composition with its leaves in order, and what loading found worth a warning.
+
+    Raises:
+        ConfigError: with every problem found, one line each.
+    """
+
+    def __init__(self, root: Composite) -> None:
+        self.leaves: list[Leaf] = []
+        self.root = Branch("", None, root, self._lay("", root))
+        problems = [p for leaf in self.leaves for p in _stage_problems(leaf)]
+        if not problems:
+            problems = list(_artifact_problems(self.leaves))
+        if problems:
+            raise ConfigError(*problems)
+        self._uses = [(leaf, path) for leaf in self.leaves for path in leaf.uses]
+        self.warnings = list(_order_warnings(self.leaves))
+        self.group_only = [leaf.path for leaf in self.leaves if leaf.check is None]
+        self.has_groups = any(leaf.check_group is not None for leaf in self.leaves)
+        self.places = frozenset(leaf.place for leaf in self.leaves)
+
+    def isolate(self) -> None:
+        """Move the inline stages into workers too."""
+        for leaf in self.leaves:
+            if leaf.place == "inline":
+                leaf.place = "worker"
+        self.places = frozenset(leaf.place for leaf in self.leaves)
+
+    def _lay(self, prefix: str, composite: Composite) -> list[Node]:
+        children: list[Node] = []
+        for slot in composite.slots:
+            path = prefix + slot.name
+            if isinstance(slot.stage, Composite):
+                children.append(Branch(path, slot, slot.stage, self._lay(path + "/", slot.stage)))
+            else:
+                leaf = Leaf(len(self.leaves), path, slot)
+                self.leaves.append(leaf)
+                children.append(leaf)
+        return children
+
+    def slots(self) -> Iterator[tuple[str, Slot]]:
+        """Every slot with its path, parents first."""
+        yield from _slots(self.root)
+
+    def missing(self, task: Task) -> str | None:
+        """What this task lacks of what the stages use, in words; None when nothing."""
+        for leaf, path in self._uses:
+            if not _present(task, path):
+                return (
+                    f"{leaf.path} ({leaf.slot.kind}) needs task.{'.'.join(path)}, which is missing"
+                )
+        return None
+
+    def check_task(self, task: Task) -> str | None:
+        """Why the stages cannot work with this task, None when they can."""
+        lack = self.missing(task)
+        if lack is not None:
+            return lack
+        for leaf in self.leaves:
+            if leaf.validate is not None:
+                try:
+                    leaf.validate(task)
+                except TaskError as err:
+                    return f"{leaf.path} ({leaf.slot.kind}): {err.message}"
+        return None
+
+
+def _slots(branch: Branch) -> Iterator[tuple[str, Slot]]:
+    for child in branch.children:
+        assert child.slot is not None
+        yield child.path, child.slot
+        if isinstance(child, Branch):
+            yield from _slots(child)
+
+
+def _present(task: Task, path: tuple[str, ...]) -> bool:
+    value: Any = getattr(task, path[0], None)
+    if len(path) == 1:
+        return value is not None
+    for key in path[1:]:
+        if not isinstance(value, Mapping) or key not in value:
+            return False
+        value = value[key]
+    return value is not None
+
+
+def _stage_problems(leaf: Leaf) -> Iterator[str]:
+    who = f"{leaf.path} ({leaf.slot.kind})"
+    if isinstance(leaf.stage, type):
+        yield f"{who} is a class: build it, {leaf.stage.__name__}(...)"
+        return
+    if leaf.check is None and leaf.check_group is None:
+        yield f"{who} is no stage: it has neither check(attempt) nor check_group(attempts)"
+    phase = getattr(leaf.stage, "phase", None)
+    if phase not in PHASES:
+        yield f"{who}: phase is one of {', '.join(PHASES)}, not {phase!r}"
+    if leaf.place not in PLACES:
+        yield f"{who}: where is one of {', '.join(PLACES)}, not {leaf.place!r}"
+    if leaf.place == "inline":
+        if leaf.is_async:
+            yield f'{who}: an inline stage has a plain check; use where = "caller" or "worker"'
+        if leaf.slot.timeout is not None:
+            yield (
+                f"{who}: an inline stage is bounded by size and cannot be timed out; "
+                'drop the timeout, or run it with isolation (where = "worker")'
+            )
+    if leaf.place == "caller" and not leaf.is_async:
+        yield f'{who}: where = "caller" is for async stages; write async def check'
+
+
+def _artifact_problems(leaves: list[Leaf]) -> Iterator[str]:
+    made: set[type] = set()
+    for leaf in leaves:
+        for need in leaf.needs:
+            if need not in made:
+                yield _missing_artifact(leaf, need, leaves)
+        made.update(leaf.makes)
+
+
+def _missing_artifact(leaf: Leaf, need: type, leaves: list[Leaf]) -> str:
+    later = next((other for other in leaves if need in other.makes), None)
+    lack = f"{leaf.path} ({leaf.slot.kind}) needs {need.__name__}, which no earlier stage makes"
+    if later is not None:
+        return f"{lack}: move {later.path} ({later.slot.kind}) before it"
+    from .plugins import makers_of
+
+    makers = makers_of(need, leaf.slot.use)
+    hint = (
+        f"add {' or '.join(makers)} before it"
+        if makers
+        else "add the stage that makes it before it"
+    )
+    return f"{lack}: {hint}"
+
+
+def _order_warnings(leaves: list[Leaf]) -> Iterator[str]:
+    for before, after in pairwise(leaves):
+        if PHASES.index(after.stage.phase) < PHASES.index(before.stage.phase):
+            yield (
+                f"{after.path} ({after.stage.phase}) stands after {before.path} "
+                f"({before.stage.phase}); the usual order is {', '.join(PHASES)}"
+            )

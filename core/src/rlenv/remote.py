@@ -1,0 +1,267 @@
+"""A composition shipped to a worker, and the side of the engine that runs there."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from time import perf_counter
+from typing import Any
+
+import attrs
+
+from .composites import Composite, Slot
+from .engine import Run, Together, Walk, check_now, judged, verdict
+from .errors import ConfigError
+from .plan import Leaf, Plan
+from .stage import Attempt
+from .values import Outcome, StageResult, Verdict
+from .wire import Wire, decode_attempt, decode_result, encode_result, encode_verdict
+
+
+class Elsewhere:
+    """Stands in a worker for a stage that runs in the caller's process only."""
+
+    where = "inline"
+
+    def __init__(self, phase: str) -> None:
+        self.phase = phase
+
+    def check(self, _attempt: Attempt) -> Outcome:
+        raise RuntimeError("this stage runs in the caller's process")
+
+
+@attrs.frozen
+class Shipped:
+    """A stage as bytes."""
+
+    blob: bytes
+
+
+def ship(plan: Plan, *, inline: bool) -> bytes:
+    """The plan's composition as bytes for ``runner``; ``inline`` ships the inline stages too.
+
+    Raises:
+        ConfigError: when a worker stage can be neither imported nor pickled there.
+    """
+    problems: list[str] = []
+    blobs: dict[int, Any] = {}
+    for leaf in plan.leaves:
+        if leaf.place == "caller":
+            continue
+        if leaf.place == "inline" and not inline:
+            continue
+        try:
+            blobs[id(leaf.slot)] = Shipped(_pickled(leaf.stage))
+        except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
+            if leaf.place == "worker":
+                problems.append(_unshippable(leaf, err))
+    if problems:
+        raise ConfigError(*problems)
+    return pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5)
+
+
+def _unshippable(leaf: Leaf, err: Exception) -> str:
+    return (
+        f"{leaf.path} ({leaf.slot.kind}) runs in a worker, which cannot import it ({err}): "
+        "move the class into a module, or pip install 'rlenv[notebook]' to ship it with cloudpickle"
+    )
+
+
+def _pickled(stage: object) -> bytes:
+    try:
+        blob = pickle.dumps(stage, protocol=5)
+        if b"__main__" not in blob:
+            return blob
+        reason: Exception = ValueError("it is defined in __main__")
+    except Exception as err:  # noqa: BLE001 - as above
+        reason = err
+    try:
+        import cloudpickle
+    except ImportError:
+        raise reason from None
+    return bytes(cloudpickle.dumps(stage, protocol=5))
+
+
+def _shadow(composite: Composite, blobs: dict[int, Any]) -> Composite:
+    shadow = copy.copy(composite)
+    shadow.slots = tuple(_shadow_slot(slot, blobs) for slot in composite.slots)
+    return shadow
+
+
+def _shadow_slot(slot: Slot, blobs: dict[int, Any]) -> Slot:
+    if isinstance(slot.stage, Composite):
+        stage: Any = _shadow(slot.stage, blobs)
+    else:
+        stage = blobs.get(id(slot)) or Elsewhere(slot.stage.phase)
+    return _with_stage(slot, stage)
+
+
+def _with_stage(slot: Slot, stage: object) -> Slot:
+    clone = copy.copy(slot)
+    object.__setattr__(clone, "stage", stage)
+    return clone
+
+
+def _restored(composite: Composite) -> Composite:
+    composite.slots = tuple(
+        _with_stage(
+            slot,
+            _restored(slot.stage)
+            if isinstance(slot.stage, Composite)
+            else pickle.loads(slot.stage.blob)  # noqa: S301 - our own bytes, over our own pipe
+            if isinstance(slot.stage, Shipped)
+            else slot.stage,
+        )
+        for slot in composite.slots
+    )
+    return composite
+
+
+class NotHere(BaseException):
+    """The walk came to a leaf that this process does not run."""
+
+
+def here(leaf: Leaf) -> bool:
+    """Whether this leaf came along to the worker."""
+    return type(leaf.stage) is not Elsewhere
+
+
+class _Host:
+    """Runs the shipped leaves in a worker, each under its deadline, and hands over what ran before the next."""
+
+    def __init__(self, plan: Plan, report: Any, payload: Wire) -> None:
+        attempt, known, artifacts, grouped, self.whole = payload
+        self.plan = plan
+        self.report = report
+        self._before = artifacts or {}
+        replay = [decode_result(wire) for wire in known] if known else None
+        self._known = len(replay) if replay else 0
+        self.run = Run(decode_attempt(attempt, dict(self._before)), replay, grouped=grouped)
+
+    def runs(self, leaf: Leaf) -> bool:
+        return here(leaf)
+
+    def check(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
+        self.begin(leaf, run, min(seconds, leaf.timeout))
+        return self._ended(check_now(leaf, run.attempt))
+
+    def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:  # noqa: ARG002
+        raise NotHere
+        yield  # makes this the generator that the engine expects
+
+    def begin(self, leaf: Leaf, run: Run, seconds: float) -> None:
+        if len(run.log) > self._known:
+            self.report.partial(self.progress())
+        self.report.begin(seconds, leaf.index)
+
+    def _ended(self, result: StageResult) -> StageResult:
+        self.report.end()
+        if result.fault is not None and result.fault.kind == "memory":
+            raise MemoryError  # the pool then replaces this worker, whose heap is suspect
+        return result
+
+    def progress(self) -> Wire:
+        """The new results, and the artifacts that later stages need."""
+        wanted = {kind for leaf in self.plan.leaves for kind in leaf.needs}
+        made = {
+            kind: artifact
+            for kind, artifact in self.run.attempt.artifacts.items()
+            if kind in wanted and self._before.get(kind) is not artifact
+        }
+        return tuple([encode_result(result) for result in self.run.log[self._known :]]), made
+
+
+class _LoopHost(_Host):
+    """The same on a worker's event loop: async checks awaited, plain ones in a thread."""
+
+    def runs(self, leaf: Leaf) -> bool:  # noqa: ARG002
+        return False
+
+    def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:
+        if not here(leaf):
+            raise NotHere
+        return (yield self._checked(leaf, run, seconds))
+
+    async def _checked(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
+        from .loops import check_awaited, in_thread
+
+        check = leaf.check
+        assert check is not None
+        self.begin(leaf, run, seconds)
+        start = perf_counter()
+        if leaf.is_async:
+            said = await check_awaited(leaf, lambda: check(run.attempt), seconds)
+        else:
+            said = await in_thread(check_now, leaf, run.attempt)
+        if type(said) is not StageResult:
+            said = judged(leaf, said, perf_counter() - start)
+        return self._ended(said)
+
+
+class Runner:
+    """What a worker does with one attempt: walk as far as it can, return a verdict or what it learned.
+
+    A payload is (attempt, known results, artifacts, grouped, whole); see ``wire``.  ``whole`` asks for the
+    verdict where the walk gets to the end.
+    """
+
+    in_flight = 64
+
+    def __init__(self, blob: bytes) -> None:
+        self._plan = loaded(blob)
+        self.is_async = any(leaf.is_async and here(leaf) for leaf in self._plan.leaves)
+
+    def __call__(self, payload: Wire, report: Any) -> Wire:
+        host = _Host(self._plan, report, payload)
+        try:
+            next(verdict(self._plan, host.run, host, ""))  # yields only where a group is wanted
+        except StopIteration as stop:
+            return _reply(host, stop.value)
+        except NotHere:
+            pass
+        return _reply(host, None)
+
+    async def arun(self, payload: Wire, report: Any) -> Wire:
+        host = _LoopHost(self._plan, report, payload)
+        walk = verdict(self._plan, host.run, host, "")
+        try:
+            wanted = next(walk)
+            while type(wanted) is not Together:
+                wanted = walk.send(await wanted)
+        except StopIteration as stop:
+            return _reply(host, stop.value)
+        except NotHere:
+            pass
+        return _reply(host, None)
+
+
+def _reply(host: _Host, ended: Verdict | None) -> Wire:
+    if ended is not None and host.whole:
+        return "verdict", encode_verdict(ended)
+    return "log", host.progress()
+
+
+class GroupRunner:
+    """What a worker does with a group: one stage's ``check_group`` over all attempts.
+
+    A payload is (leaf index, attempts with their artifacts); the reply holds one encoded result each.
+    """
+
+    def __init__(self, blob: bytes) -> None:
+        self._plan = loaded(blob)
+        self.is_async = False
+
+    def __call__(self, payload: Wire, report: Any) -> Wire:
+        from .groups import check_group_now
+
+        index, members = payload
+        leaf = self._plan.leaves[index]
+        attempts = [decode_attempt(wire, artifacts) for wire, artifacts in members]
+        report.begin(leaf.timeout, leaf.index)
+        results = check_group_now(leaf, attempts)
+        report.end()
+        return tuple([encode_result(result) for result in results])
+
+
+def loaded(blob: bytes) -> Plan:
+    return Plan(_restored(pickle.loads(blob)))  # noqa: S301 - our own bytes

@@ -1,0 +1,102 @@
+"""The secret that random test inputs are drawn from: no policy can predict them, every process agrees.
+
+It is ``RLENV_SECRET``, or 32 random bytes made once in the user's state folder with mode 0600.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .errors import ConfigError
+from .values import Task
+
+_cached: tuple[str | None, bytes] | None = None
+
+
+def secret() -> bytes:
+    """The secret of this machine and user.
+
+    Raises:
+        ConfigError: when the state folder cannot be read or written; ``RLENV_SECRET`` is the remedy.
+    """
+    global _cached  # noqa: PLW0603 - one secret a process is the point
+    inherited = sys.modules.get("rlenv.workers.inherit")
+    if inherited is not None and inherited.SECRET is not None:
+        return inherited.SECRET  # type: ignore[no-any-return]  # in a worker: what its parent handed over
+    named = os.environ.get("RLENV_SECRET")
+    if _cached is None or _cached[0] != named:
+        _cached = (named, os.fsencode(named) if named else _from_file())
+    return _cached[1]
+
+
+def key_id() -> str:
+    """Eight hex digits that name the secret without telling it."""
+    return _mac(secret(), b"rlenv key id")[:4].hex()
+
+
+def attempt_key(task: Task, response: str) -> bytes:
+    """HMAC-SHA256(secret, task id, response): 32 bytes."""
+    name = task.id if task.id is not None else task.prompt
+    parts = (name.encode("utf-8", "surrogatepass"), response.encode("utf-8", "surrogatepass"))
+    return _mac(secret(), b"".join(len(p).to_bytes(8, "big") + p for p in parts))
+
+
+def _mac(key: bytes, message: bytes) -> bytes:
+    import hmac
+
+    return hmac.digest(key, message, "sha256")
+
+
+def state_folder() -> str:
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(
+        os.path.expanduser("~"), ".local", "state"
+    )
+    return os.path.join(base, "rlenv")
+
+
+def _from_file() -> bytes:
+    path = os.path.join(state_folder(), "secret")
+    try:
+        try:
+            return _read(path)
+        except FileNotFoundError:
+            return _create(path)
+    except OSError as err:
+        raise ConfigError(
+            f"the secret {path} cannot be used ({err.strerror}): "
+            "make its folder writable or set RLENV_SECRET to a long random text"
+        ) from None
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        value = file.read()
+    if len(value) < 32:
+        raise ConfigError(
+            f"the secret {path} is shorter than 32 bytes: remove the file to make a new one"
+        )
+    return value
+
+
+def _create(path: str) -> bytes:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    mine = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
+    fd = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(os.urandom(32))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(mine, path)  # fails when another process was first: then theirs is the secret
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(mine)
+    return _read(path)
+
+
+def _forget() -> None:
+    """For tests: read the secret anew."""
+    global _cached  # noqa: PLW0603
+    _cached = None
