@@ -1,0 +1,95 @@
+"""Configuration: an env.toml, or a mapping of the same shape, becomes an Environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .build import build_stage
+from .options import REQUIRED, Option, options_of
+
+if TYPE_CHECKING:
+    from rlenv.environment import Environment
+
+__all__ = [
+    "REQUIRED",
+    "Option",
+    "build_stage",
+    "load_dict",
+    "load_file",
+    "load_named",
+    "options_of",
+]
+
+
+def load_file(
+    path: str | os.PathLike[str], *, set_options: Mapping[str, Any] | None = None, **settings: Any
+) -> Environment:
+    """The environment that an env.toml describes.
+
+    Args:
+        path: the file; task files are relative to its folder.
+        set_options: options put over the file's, by ``STAGE.OPTION``; STAGE is a slot's name, its path
+            (``tests/run``) or what it uses (``math/equal``); a text is read as a TOML value if it is one.
+        settings: further arguments of Environment: ``isolate``, ``memory_mb``.
+
+    Raises:
+        ConfigError: with every mistake of the file, one line each.
+    """
+    from .build import build_environment
+    from .read import read_toml
+
+    path = Path(path)
+    return build_environment(
+        read_toml(path),
+        base_dir=path.parent,
+        source=str(path),
+        set_options=set_options or {},
+        settings=settings,
+    )
+
+
+def load_dict(
+    mapping: Mapping[str, Any],
+    *,
+    base_dir: str | os.PathLike[str] | None = None,
+    set_options: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Environment:
+    """The environment that a mapping of the same shape describes; task files are relative to ``base_dir``.
+
+    Raises:
+        ConfigError: with every mistake, one line each.
+        TypeError: when it is no mapping.
+    """
+    from .build import build_environment
+
+    if not isinstance(mapping, Mapping):
+        raise TypeError(
+            f"an environment is a mapping, as env.toml has it, not {type(mapping).__name__}"
+        )
+    return build_environment(
+        mapping,
+        base_dir=Path(base_dir or "."),
+        source="",
+        set_options=set_options or {},
+        settings=settings,
+    )
+
+
+def load_named(name: str | os.PathLike[str], **settings: Any) -> Environment:
+    """An environment that a distribution installed (entry-point group ``rlenv.environments``), else a file.
+
+    The entry point names an env.toml beside a module (``package:data/env.toml`` is not one: write a
+    function or a constant), so its target is a path, a mapping, an Environment, or a function of no
+    arguments that returns one of them.
+
+    Raises:
+        ConfigError: when there is neither, or the environment has mistakes.
+        PluginError: when two distributions claim the name or its module fails to load.
+    """
+    from .named import load
+
+    return load(name, **settings)

@@ -1,0 +1,72 @@
+"""Environments that distributions install, by entry-point group ``rlenv.environments``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlenv import metadata
+from rlenv.errors import ConfigError, PluginError
+from rlenv.near import suggest
+from rlenv.plugins import resolve
+
+if TYPE_CHECKING:
+    from rlenv.environment import Environment
+
+GROUP = "rlenv.environments"
+
+
+def load(name: str | os.PathLike[str], **settings: Any) -> Environment:
+    from . import load_dict, load_file
+
+    entry = _entry(os.fspath(name))
+    if entry is None:
+        return load_file(name, **settings)
+    try:
+        found = resolve(entry.target)
+        if callable(found) and not isinstance(found, type):
+            found = found()
+    except (Exception, SystemExit) as error:
+        raise PluginError(
+            f"environment '{name}' ({entry.distribution} {entry.version}): {entry.target} failed to load: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if isinstance(found, (str, Path)):
+        return load_file(found, **settings)
+    if isinstance(found, Mapping):
+        return load_dict(found, **settings)
+    return _as_is(name, found, entry, settings)
+
+
+def _as_is(
+    name: object, found: Any, entry: metadata.Entry, settings: Mapping[str, Any]
+) -> Environment:
+    from rlenv.environment import Environment
+
+    if not isinstance(found, Environment):
+        raise PluginError(
+            f"environment '{name}' ({entry.distribution} {entry.version}): {entry.target} is "
+            f"{type(found).__name__}; expected a path, a mapping or an Environment"
+        )
+    if any(settings.values()):
+        raise ConfigError(
+            f"environment '{name}' is built by its own code, so {', '.join(settings)} cannot be set"
+        )
+    return found
+
+
+def _entry(name: str) -> metadata.Entry | None:
+    """The one entry point of this name; None when ``name`` is a file or looks like one."""
+    entries = metadata.entries(GROUP)
+    claims = [e for e in entries if e.name == name]
+    if len(claims) > 1:
+        who = " and ".join(f"{e.distribution} {e.version}" for e in claims)
+        raise PluginError(
+            f"two distributions claim the environment '{name}': {who}; neither is used"
+        )
+    if claims or os.path.exists(name) or os.sep in name or name.endswith(".toml"):
+        return claims[0] if claims else None
+    hint = suggest(name, [e.name for e in entries], what="installed are") or "none is installed"
+    raise ConfigError(f"there is no environment '{name}', neither installed nor as a file; {hint}")

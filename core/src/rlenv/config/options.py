@@ -1,0 +1,123 @@
+"""What a class can be built with: its options with types and defaults, read from the class itself."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from attrs import NOTHING, fields, frozen, has
+
+REQUIRED: Any = inspect.Parameter.empty
+
+
+@frozen
+class Option:
+    """One option of a class.
+
+    Args:
+        name: the keyword.
+        kind: its type, ``Any`` where the class does not tell one.
+        default: its default, ``REQUIRED`` where it has none.
+        doc: what the class says of it (``field(metadata={"doc": …})``, else the docstring's ``Args``).
+        attribute: the attrs attribute, where it is one.
+    """
+
+    name: str
+    kind: Any
+    default: Any = REQUIRED
+    doc: str = ""
+    attribute: Any = None
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:
+    """The options of a class, in order, and whether it takes others as well (``**kwargs``)."""
+    return (_of_attrs(cls), False) if _is_attrs(cls) else _of_signature(cls)
+
+
+def _is_attrs(cls: Any) -> bool:
+    return isinstance(cls, type) and has(cls) and "__attrs_attrs__" in vars(cls)
+
+
+def _of_attrs(cls: Any) -> tuple[Option, ...]:
+    hints = _hints(cls)
+    docs = argument_docs(cls)
+    return tuple(
+        Option(
+            a.alias,
+            Any if a.converter is not None else hints.get(a.name, Any),
+            _default(a.default),
+            a.metadata.get("doc") or docs.get(a.alias, ""),
+            a,
+        )
+        for a in fields(cls)
+        if a.init
+    )
+
+
+def _default(default: Any) -> Any:
+    if default is NOTHING:
+        return REQUIRED
+    if hasattr(default, "factory"):
+        return default.factory() if not default.takes_self else None
+    return default
+
+
+def _of_signature(cls: Any) -> tuple[tuple[Option, ...], bool]:
+    try:
+        parameters = list(inspect.signature(cls).parameters.values())
+    except (TypeError, ValueError):
+        return (), True
+    hints = _hints(vars(cls).get("__init__", cls) if isinstance(cls, type) else cls)
+    docs = argument_docs(cls)
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    found = tuple(
+        Option(p.name, hints.get(p.name, Any), p.default, docs.get(p.name, ""))
+        for p in parameters
+        if p.kind in named
+    )
+    return found, any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+
+
+def _hints(thing: Callable[..., Any]) -> dict[str, Any]:
+    """Resolved annotations; those that only a type checker can resolve are left out."""
+    try:
+        return get_type_hints(thing, include_extras=False)
+    except Exception:  # noqa: BLE001 - an annotation may name anything
+        return _hints_one_by_one(thing)
+
+
+def _hints_one_by_one(thing: Any) -> dict[str, Any]:
+    owners = reversed(thing.__mro__) if isinstance(thing, type) else (thing,)
+    found: dict[str, Any] = {}
+    for owner in owners:
+        scope = vars(sys.modules.get(owner.__module__, sys))
+        for name, annotation in getattr(owner, "__annotations__", {}).items():
+            stand_in = type("Stand", (), {"__annotations__": {name: annotation}})
+            try:
+                found.update(get_type_hints(stand_in, globalns=dict(scope)))
+            except Exception:  # noqa: BLE001 - as above
+                found[name] = Any
+    return found
+
+
+def argument_docs(cls: Any) -> dict[str, str]:
+    """Name → text of the ``Args:`` section of a class's docstring."""
+    lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
+    found: dict[str, str] = {}
+    inside, names = False, list[str]()
+    for line in lines:
+        if not line.startswith(" "):
+            inside = line.strip() in ("Args:", "Options:") or (inside and not line.strip())
+        elif inside and not line.startswith("     "):
+            head, _, text = line.strip().partition(":")
+            names = [name.strip(" `") for name in head.split(",")]
+            found.update(dict.fromkeys(names, text.strip()))
+        elif inside:
+            found.update({name: f"{found[name]} {line.strip()}" for name in names})
+    return found

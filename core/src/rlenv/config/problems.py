@@ -1,0 +1,69 @@
+"""Collects what is wrong with a configuration, so that all of it is told at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from rlenv.errors import ConfigError
+
+
+class Problems:
+    """Mistakes with the path where they stand, in the order they were found.
+
+    Args:
+        source: what the paths are in: a file's name, or "" for a mapping.
+    """
+
+    def __init__(self, source: str = "") -> None:
+        self.source = source
+        self.origins: dict[str, str] = {}  # path → the setting that put a value there
+        self.found: list[tuple[str, str]] = []
+
+    def add(self, path: str, text: str) -> None:
+        """Note one mistake; the same one twice counts once."""
+        if (path, text) not in self.found:
+            self.found.append((path, text))
+
+    def error(self, path: str, error: ConfigError) -> None:
+        """Note every mistake that a ConfigError lists."""
+        for line in error.problems or (str(error),):
+            self.add(path, line)
+
+    def lines(self) -> list[str]:
+        return [self._line(path, text) for path, text in self.found]
+
+    def check(self) -> None:
+        """Raise what was found.
+
+        Raises:
+            ConfigError: with one line per mistake, when there are any.
+        """
+        if self.found:
+            raise ConfigError(*self.lines())
+
+    def _line(self, path: str, text: str) -> str:
+        for at, origin in self.origins.items():
+            if path == at or path.startswith((at + ".", at + "[")):
+                return f"{origin}: {text}"
+        return ": ".join(part for part in (self.source, path, text) if part)
+
+
+def at(path: str, key: str) -> str:
+    """The path of a key inside a table; a key that is no plain word is quoted, as in TOML."""
+    key = key if key.replace("_", "").replace("-", "").isalnum() else json.dumps(key)
+    return f"{path}.{key}" if path else key
+
+
+def show(value: Any) -> str:
+    """A value as a person would have written it, cut short."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def choices(values: Iterable[Any]) -> str:
+    return ", ".join(map(show, values))

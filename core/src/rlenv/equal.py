@@ -1,0 +1,127 @@
+"""``core/equal``: exact match, with the normalizations that its options declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, ClassVar
+from unicodedata import category, normalize
+
+from attrs import Attribute, field, frozen
+
+from .errors import TaskError
+from .stage import Attempt
+from .values import Outcome, Task
+
+_MATCH = Outcome(1.0, "equal")
+_EMPTY = Outcome(0.0, "the response is empty")
+_OTHER = Outcome(0.0, "not equal")
+_UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))  # spaces, controls, zero-width
+
+
+def _no_blanks(_: object, __: Attribute[Any], aliases: Mapping[str, list[str]]) -> None:
+    for answer, others in aliases.items():
+        if any(map(_blank, (answer, *others))):
+            raise ValueError(f"a text for {answer!r} is blank, so an empty response would match it")
+
+
+@frozen
+class Equal:
+    """1 when the response is the answer, else 0; an empty response never is.
+
+    The task's answer is a text, a number, or a list of such, of which any one is right.  Without options
+    the comparison is exact but for white space around the texts.
+
+    Args:
+        strip: ignore white space around the response and the answer.
+        case: ignore the difference of upper and lower case.
+        space: ignore how much white space, and of what sort, stands between words.
+        nfkc: compare in Unicode's compatibility form, so that full-width digits are digits.
+        aliases: answer → other texts that are as good.
+    """
+
+    phase: ClassVar[str] = "diff"
+    where: ClassVar[str] = "inline"
+    uses: ClassVar[tuple[str, ...]] = ("answer",)
+
+    strip: bool = True
+    case: bool = False
+    space: bool = False
+    nfkc: bool = False
+    aliases: Mapping[str, list[str]] = field(factory=dict, validator=_no_blanks)
+    _others: Mapping[str, frozenset[str]] = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        others: dict[str, frozenset[str]] = {}
+        for answer, texts in self.aliases.items():
+            key = self._normal(answer)
+            others[key] = others.get(key, frozenset()).union(map(self._normal, texts))
+        object.__setattr__(self, "_others", others)
+
+    def check(self, attempt: Attempt) -> Outcome:
+        accepted = self._accepted(attempt.task)
+        response = self._outer(attempt.response)
+        if _blank(response):
+            return _EMPTY
+        # normalizing shortens a text to a quarter at most, and can take quadratic time
+        if len(response) > 8 * max(map(len, accepted)) + 64:
+            return _OTHER
+        return _MATCH if self._normal(response) in accepted else _OTHER
+
+    def validate(self, task: Task) -> None:
+        """Refuse an answer that no response could match, or that an empty one would."""
+        try:
+            texts = _texts(task.answer)
+        except TypeError as error:
+            raise TaskError(str(error), task.id) from None
+        if any(map(_blank, texts)):
+            raise TaskError("an answer is blank, so an empty response would match it", task.id)
+
+    def _accepted(self, task: Task) -> list[str]:
+        accepted = [self._normal(text) for text in _texts(task.answer)]
+        if self._others:
+            accepted += [other for text in accepted for other in self._others.get(text, ())]
+        return accepted
+
+    def _normal(self, text: str) -> str:
+        text = self._outer(text)
+        if self.nfkc or self.case:
+            if self.nfkc:
+                text = normalize("NFKC", text)
+            if self.case:
+                text = text.casefold()
+                text = normalize("NFKC", text) if self.nfkc else text
+            text = self._outer(text)
+        return text
+
+    def _outer(self, text: str) -> str:
+        """The cheap part of normalizing: white space."""
+        if self.space:
+            inner = " ".join(text.split())
+            if self.strip or not text:
+                return inner
+            return " " * text[0].isspace() + inner + " " * (text[-1].isspace() and inner != "")
+        return text.strip() if self.strip else text
+
+
+def _blank(text: str) -> bool:
+    """Whether nothing of the text can be seen."""
+    return all(category(char) in _UNSEEN for char in text)
+
+
+def _texts(answer: Any) -> list[str]:
+    """The accepted texts of a task's answer; a whole float is written both ways, 42 and 42.0.
+
+    Raises:
+        TypeError: when it is neither text, a finite number nor a list of them.
+    """
+    if isinstance(answer, str):
+        return [answer]
+    if isinstance(answer, (list, tuple)) and answer:
+        return [text for item in answer for text in _texts(item)]
+    if isinstance(answer, float) and isfinite(answer):
+        return [repr(answer), str(int(answer))] if answer.is_integer() else [repr(answer)]
+    if isinstance(answer, int) and not isinstance(answer, bool) and answer.bit_length() < 10_000:
+        return [str(answer)]
+    what = "an empty list" if answer in ([], ()) else type(answer).__name__
+    raise TypeError(f"the answer is {what}; expected text, a finite number or a list of them")

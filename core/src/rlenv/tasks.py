@@ -1,0 +1,162 @@
+"""The tasks of an environment: an ordered collection, found by id or by prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+from attrs import evolve
+
+from .errors import ConfigError, UnknownTask
+from .rows import read_rows, scan_rows
+from .taskfile import load_tasks
+from .values import Task
+
+__all__ = ["Tasks", "canonical", "load_tasks", "read_rows", "scan_rows", "task_hash"]
+
+
+class Tasks(Sequence[Task]):
+    """Tasks in order; each has an id, by default a hash of its prompt, answer and info.
+
+    Raises:
+        ConfigError: when two tasks have one id, naming both by their place (from 0).
+        TypeError: when something in it is no Task.
+    """
+
+    def __init__(self, tasks: Iterable[Task] = ()) -> None:
+        self._tasks = tuple(_with_id(task) for task in tasks)
+        self._by_id: dict[str, Task] = {}
+        problems = []
+        for place, task in enumerate(self._tasks):
+            if self._by_id.setdefault(task.id or "", task) is not task:
+                first = next(i for i, t in enumerate(self._tasks) if t.id == task.id)
+                problems.append(f"tasks {first} and {place} have the same id {task.id!r}")
+        if problems:
+            raise ConfigError(*_first(problems))
+        self._by_prompt: dict[str, list[Task]] | None = None
+        self._sha256: str | None = None
+
+    @overload
+    def __getitem__(self, index: int) -> Task: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Task, ...]: ...
+    def __getitem__(self, index: int | slice) -> Task | tuple[Task, ...]:
+        return self._tasks[index]
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter(self._tasks)
+
+    def __repr__(self) -> str:
+        return f"Tasks({len(self)} tasks)"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(self._by_id)
+
+    def by_id(self, id: str) -> Task:  # noqa: A002 - the field's name
+        """The task of this id.
+
+        Raises:
+            UnknownTask: when there is none.
+        """
+        task = self._by_id.get(id)
+        if task is None:
+            raise UnknownTask(f"no task has the id {id!r}; {self._hint(str(id))}")
+        return task
+
+    def by_prompt(self, prompt: str) -> Task:
+        """The one task with exactly this prompt.
+
+        Raises:
+            UnknownTask: when there is none, or several.
+        """
+        if self._by_prompt is None:
+            self._by_prompt = {}
+            for task in self._tasks:
+                self._by_prompt.setdefault(task.prompt, []).append(task)
+        found = self._by_prompt.get(prompt, [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(repr(task.id) for task in found[:5])
+            raise UnknownTask(
+                f"{len(found)} tasks share the prompt {_short(prompt)}: pass one of them ({ids})"
+            )
+        raise UnknownTask(
+            f"no task has the prompt {_short(prompt)} (there are {len(self)} tasks, compared by exact text); "
+            "pass a Task, or the prompt as the task has it"
+        )
+
+    def _hint(self, id: str) -> str:  # noqa: A002 - as above
+        from .near import suggest
+
+        few = self.ids if len(self) <= 2000 else self.ids[:5]  # likeness is slow
+        return suggest(id, few, what="the ids are") or "there are no tasks"
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of all tasks in order."""
+        if self._sha256 is None:
+            from hashlib import sha256
+
+            digest = sha256()
+            for t in self._tasks:
+                digest.update(
+                    canonical([t.id, t.prompt, t.answer, t.info, t.split]).encode() + b"\n"
+                )
+            self._sha256 = digest.hexdigest()
+        return self._sha256
+
+
+def task_hash(prompt: str, answer: Any, info: Any) -> str:
+    """The default id: 16 hex digits of a hash of prompt, answer and info; the same on every machine."""
+    from hashlib import sha256
+
+    return sha256(canonical([prompt, answer, info]).encode()).hexdigest()[:16]
+
+
+def canonical(value: Any) -> str:
+    """One text per JSON value: keys sorted, ASCII.  What JSON cannot hold stands as its type and repr."""
+    import json
+
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_stand_in)
+    except TypeError:  # keys of mixed types
+        return json.dumps(_texts(value), sort_keys=True, separators=(",", ":"))
+
+
+def _stand_in(value: Any) -> Any:
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(canonical, value))
+    if hasattr(value, "items"):
+        return dict(value.items())
+    return f"{type(value).__qualname__}:{value!r}"
+
+
+def _texts(value: Any) -> Any:
+    if hasattr(value, "items"):
+        return {f"{type(key).__name__}:{key}": _texts(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_texts(item) for item in value]
+    return value if isinstance(value, (str, int, float, type(None))) else _stand_in(value)
+
+
+def _with_id(task: Task) -> Task:
+    if not isinstance(task, Task):
+        raise TypeError(f"a Task is expected, not {type(task).__name__}")
+    if task.id is not None:
+        return task
+    return evolve(task, id=task_hash(task.prompt, task.answer, task.info))
+
+
+def _first(problems: Sequence[str], limit: int = 20) -> list[str]:
+    rest = len(problems) - limit
+    return [*problems[:limit], *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _short(text: object) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= 80 else shown[:77] + "..."
