@@ -1,0 +1,135 @@
+"""The command ``rlenv`` itself: finds its subcommands without importing them."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+from typing import Any
+
+import click
+
+from rlenv.metadata import Entry, entries, version
+from rlenv.near import suggest
+
+from .mistakes import Mistake, one_screen
+from .text import forgiving, one_line
+
+GROUP = "rlenv.commands"
+BUILTIN = {
+    "score": "Score a file of responses.",
+    "verify": "Explain the reward of one response, stage by stage.",
+    "plugins": "List the plugins and their state.",
+    "stages": "List the stages, or describe one.",
+    "envs": "List the installed environments.",
+    "doctor": "Say what this machine can do.",
+}
+EXAMPLE = "Example:\n\n  rlenv score env.toml responses.jsonl -o scores.jsonl"
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand when it is called; a broken one harms nobody else."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [*BUILTIN, *sorted(_found())]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name in BUILTIN:
+            command: click.Command = importlib.import_module(f"rlenv.cli.{cmd_name}").command
+            return command
+        claims = _found().get(cmd_name)
+        return None if claims is None else _load(cmd_name, claims)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in names:
+            raise Mistake(f"no command '{one_line(args[0], 40)}'; {suggest(args[0], names)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = list(BUILTIN.items())
+        for name in sorted(_found()):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str(100)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            with one_screen():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("\nrlenv: interrupted", file=sys.stderr)
+            ctx.exit(128 + signal.SIGINT)
+
+
+def _found() -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries(GROUP):
+        if entry.name not in BUILTIN:
+            found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+def _load(name: str, claims: list[Entry]) -> click.Command:
+    from rlenv.plugins import resolve
+
+    owners = " and ".join(f"{claim.distribution} {claim.version}" for claim in claims)
+    if len(claims) > 1:
+        return _broken(name, f"{owners} both bring it, so neither is used; uninstall one of them")
+    try:
+        command = resolve(claims[0].target)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - an import may even call sys.exit
+        why = one_line(f"{type(error).__name__}: {error}", 300)
+        return _broken(name, f"{owners} does not load: {why}; update or uninstall it")
+    if not isinstance(command, click.Command):
+        return _broken(name, f"{owners}: {claims[0].target} is no click command")
+    return command
+
+
+def _broken(name: str, why: str) -> click.Command:
+    def fail(**_: Any) -> None:
+        raise Mistake(f"rlenv {name}: {why}")
+
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(
+        name,
+        context_settings=settings,
+        params=[click.Argument(["args"], nargs=-1, expose_value=False)],
+        callback=fail,
+        help=f"(broken: {why})",
+        short_help=f"(broken: {why})",
+        add_help_option=False,
+    )
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value and not ctx.resilient_parsing:
+        click.echo(f"rlenv {version('rlenv')}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, epilog=EXAMPLE)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Verifiers as plugins: rewards that a training run can trust.
+
+    Each command explains itself with --help.
+    """
+    forgiving(sys.stdout)
+    forgiving(sys.stderr)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,98 @@
+"""Where the scores go: what may be overwritten, what may be gone on with, and from which row."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attrs import fields, frozen
+
+from rlenv.errors import InputError
+
+from .durable import DurableFile
+from .scores_file import Header, ScoresReader
+from .tally import Tally
+from .text import amount, visible
+
+WHAT = {
+    "fingerprint": "the configuration (stages, options, pass mark, plugin versions or the secret)",
+    "tasks_sha256": "the tasks",
+    "responses_sha256": "the responses",
+}
+
+
+@frozen
+class Start:
+    """Rows that the file already holds, and the bytes of it to keep."""
+
+    done: int
+    size: int
+
+
+def refuse_inputs(out: Path, inputs: list[tuple[str, Path]]) -> None:
+    """Raises InputError when ``out`` is a file that the run reads."""
+    for what, path in inputs:
+        if out.exists() and path.exists() and os.path.samefile(out, path):
+            raise InputError(
+                f"{visible(str(out))}: this is the file of {what}; give another name with -o"
+            )
+
+
+def check_free(out: Path, *, resume: bool, overwrite: bool) -> None:
+    """Fail early, before an environment is loaded, when ``out`` holds what must not be lost.
+
+    Raises:
+        InputError: when it holds rows and neither --resume nor --overwrite is given, or is something else.
+    """
+    if out.is_dir():
+        raise InputError(f"{visible(str(out))}: this is a folder; give a file name with -o")
+    if resume or not out.is_file() or out.stat().st_size == 0:
+        return
+    with ScoresReader(out) as reader:
+        first = next(reader.rows(), None)
+    if first is not None and not overwrite:
+        raise InputError(
+            f"{visible(str(out))}: exists and holds scores; --resume goes on with it, "
+            "--overwrite starts it anew, or give another name with -o"
+        )
+
+
+def start(
+    out: DurableFile, header: Header, tally: Tally, splits: dict[str, str], *, resume: bool
+) -> Start:
+    """Count the rows of the locked file into ``tally``, and say where to go on.
+
+    Args:
+        splits: task id to split.
+
+    Raises:
+        InputError: when the file was made from something else, or is damaged.
+    """
+    if not resume or not out.regular or os.fstat(out.fd).st_size == 0:
+        return Start(0, 0)
+    with ScoresReader(out.path) as reader:
+        if reader.header is None:
+            return Start(0, 0)
+        _same(out.path, reader.header, header)
+        for row in reader.rows():
+            tally.add(row, splits.get(row["task"]))
+        return Start(reader.count, reader.size)
+
+
+def _same(path: Path, found: Header, wanted: Header) -> None:
+    names = [f.name for f in fields(Header) if f.name in WHAT]
+    differ = [n for n in names if getattr(found, n) != getattr(wanted, n)]
+    if differ:
+        parts = " and ".join(WHAT[n] for n in differ)
+        hashes = "; ".join(
+            f"{n} {getattr(found, n)[:12]} there, {getattr(wanted, n)[:12]} now" for n in differ
+        )
+        raise InputError(
+            f"{visible(str(path))}: cannot go on: {parts} changed since it was begun ({hashes}). "
+            "Give another name with -o, or --overwrite to start it anew"
+        )
+
+
+def safe(path: Path, rows: int) -> str:
+    """What a run that ended early leaves, and how to go on."""
+    return f"{amount(rows, 'row')} safe in {visible(str(path))}; the same command with --resume goes on from there"

@@ -1,0 +1,129 @@
+"""The file that ``rlenv score`` writes and that a report reads: a header line, then one line per response.
+
+Rows count from 1 in the order of the responses.  ``passed`` is null where there is no reward.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from attrs import asdict, fields, frozen
+
+from rlenv.errors import InputError
+
+from .durable import reason
+from .text import visible
+
+SCHEMA = "rlenv.scores/1"
+_BEGINNING = b'{"schema": "rlenv.scores/'
+
+
+@frozen
+class Header:
+    """What a file of scores was made from; two runs with equal headers give equal rewards."""
+
+    env: str
+    fingerprint: str
+    tasks_sha256: str
+    responses_sha256: str
+
+    def line(self) -> bytes:
+        return (json.dumps({"schema": SCHEMA, **asdict(self)}) + "\n").encode("ascii")
+
+
+class ScoresReader:
+    """Reads a file of scores, whole lines only; a context manager.
+
+    Attributes:
+        header: None for an empty file, or one whose first line was torn by a crash.
+        size: bytes of whole, sound lines read so far; after ``rows`` ended, what ``--resume`` keeps.
+        count: rows read so far.
+
+    Raises:
+        InputError: when the file cannot be read or is no file of scores.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._shown = visible(str(path))
+        self.size = 0
+        self.count = 0
+        try:
+            self._file: BinaryIO = path.open("rb")
+        except OSError as error:
+            raise InputError(f"{self._shown}: cannot be read: {reason(error)}") from None
+        try:
+            self.header = self._header()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def _header(self) -> Header | None:
+        try:
+            line = self._file.readline(1 << 16)
+        except OSError as error:
+            raise InputError(f"{self._shown}: cannot be read: {reason(error)}") from None
+        if not line.endswith(b"\n") and (
+            line.startswith(_BEGINNING) or _BEGINNING.startswith(line)
+        ):
+            return None
+        record = _record(line)
+        schema = record.get("schema") if record is not None else None
+        names = [f.name for f in fields(Header)]
+        if record is None or schema != SCHEMA or not all(type(record.get(n)) is str for n in names):
+            found = f"schema {schema!r:.60}" if schema is not None else "no such header"
+            raise InputError(
+                f"{self._shown}: line 1: this is no file of scores ({found}, expected {SCHEMA!r}); "
+                "give another name with -o"
+            )
+        self.size = len(line)
+        return Header(**{name: record[name] for name in names})
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows in order; a torn last line is left out.
+
+        Raises:
+            InputError: for a damaged line that is not the last; the message names the line.
+        """
+        for line in self._file:
+            row = _record(line) if line.endswith(b"\n") else None
+            if row is None and not self._file.read(1):
+                return
+            if row is None or row.get("row") != self.count + 1:
+                raise self._damaged(row)
+            self.count += 1
+            self.size += len(line)
+            yield row
+
+    def _damaged(self, row: dict[str, Any] | None) -> InputError:
+        number = self.count + 2
+        what = (
+            "is damaged" if row is None else f"has row {row.get('row')!r:.20}, not {self.count + 1}"
+        )
+        return InputError(
+            f"{self._shown}: line {number} {what}; the {self.count} rows before it are sound: keep them with "
+            f"`head -n {number - 1}` in a new file and --resume that, or start again with --overwrite"
+        )
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

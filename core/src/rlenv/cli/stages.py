@@ -1,0 +1,156 @@
+"""``rlenv stages``: what can stand in an environment, and how it is set."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rlenv.errors import PluginError
+
+from .text import console, one_line, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command("stages")
+@click.argument("name", required=False)
+def command(*, name: str | None) -> None:
+    """List the stages of all plugins, of one plugin (math), or describe one stage (math/equal)."""
+    from rlenv.plugins import registry
+
+    out = console()
+    if name is not None and "/" in name:
+        describe(out, name, registry().stage_type(name))
+        return
+    plugins = [name] if name is not None else [info.name for info in registry().infos()]
+    _list(out, plugins, strict=name is not None)
+
+
+def _list(out: Console, plugins: list[str], *, strict: bool) -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table("stage", "phase", "where", "what it does", box=SIMPLE)
+    broken = []
+    for plugin in plugins:
+        try:
+            for row in _rows(plugin):
+                table.add_row(*row)
+        except PluginError as error:
+            if strict:
+                raise
+            broken.append(one_line(str(error), 300))
+    out.print(table)
+    for line in broken:
+        out.print(f"left out: {line}", soft_wrap=True)
+
+
+def _rows(plugin: str) -> Iterator[tuple[str, str, str, str]]:
+    from rlenv.plugins import registry
+
+    for short in sorted(registry().stages(plugin)):
+        use = f"{plugin}/{short}"
+        try:
+            cls = registry().stage_type(use)
+        except PluginError as error:
+            yield use, "-", "-", f"does not load: {one_line(str(error), 200)}"
+            continue
+        yield use, _phase(cls), _where(cls), one_line(first_paragraph(cls), 200)
+
+
+def describe(out: Console, use: str, cls: Any) -> None:
+    """Print all that the class tells of itself."""
+    out.print(
+        f"{visible(use)}  ({cls.__module__}:{cls.__qualname__})", style="bold", soft_wrap=True
+    )
+    out.print()
+    out.print(visible(prose(cls)) or "(no description)", soft_wrap=True)
+    out.print()
+    for label, value in facts(cls):
+        out.print(f"{label:<12}{value}", soft_wrap=True)
+    _options(out, cls)
+
+
+def facts(cls: Any) -> list[tuple[str, str]]:
+    """What a stage class says outside its options, defaults included."""
+    found = [("phase", _phase(cls)), ("where", _where(cls))]
+    found += [
+        (
+            "uses",
+            ", ".join(f"task.{path}" for path in getattr(cls, "uses", ())) or "nothing of the task",
+        )
+    ]
+    for name in ("needs", "makes"):
+        types = ", ".join(kind.__name__ for kind in getattr(cls, name, ()))
+        found += [(name, types)] if types else []
+    gate = getattr(cls, "default_gate", None)
+    found += [("gate", f"{gate:g} by default")] if gate is not None else []
+    if _where(cls) == "worker" or hasattr(cls, "default_timeout"):
+        found += [("timeout", f"{getattr(cls, 'default_timeout', None) or 30:g} s by default")]
+    if not getattr(cls, "deterministic", True):
+        found += [("repeats", "may differ: it is measured or sampled")]
+    if hasattr(cls, "check_group") and not hasattr(cls, "check"):
+        found += [("group", "judges responses side by side only (rlenv score --group)")]
+    return found
+
+
+def _options(out: Console, cls: Any) -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from rlenv.config import options_of
+
+    options, more = options_of(cls)
+    options = tuple(option for option in options if option.name != "slots")
+    if options:
+        table = Table("option", "type", "default", "what it does", box=SIMPLE)
+        for option in options:
+            default = "required" if option.required else one_line(toml(option.default), 60)
+            table.add_row(option.name, kind(option.kind), default, visible(option.doc))
+        out.print(table)
+    else:
+        out.print("It has no options." if not more else "It takes options that it does not name.")
+
+
+def kind(annotation: Any) -> str:
+    """A type as a reader writes it."""
+    if annotation is Any:
+        return "any"
+    if isinstance(annotation, type) and not getattr(annotation, "__args__", ()):
+        return annotation.__name__
+    return str(annotation).replace("typing.", "").replace("collections.abc.", "")
+
+
+def toml(value: Any) -> str:
+    """A default as an env.toml would write it, where it can."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else "none" if value is None else str(value)
+
+
+def prose(cls: Any) -> str:
+    """The docstring up to its list of arguments."""
+    text = inspect.cleandoc(cls.__doc__ or "")
+    for heading in ("\nArgs:", "\nOptions:", "\nRaises:"):
+        text = text.partition(heading)[0]
+    return text.replace("``", "").strip()
+
+
+def first_paragraph(cls: Any) -> str:
+    return prose(cls).split("\n\n", maxsplit=1)[0]
+
+
+def _phase(cls: Any) -> str:
+    from rlenv.composites import Composite
+
+    if isinstance(cls, type) and issubclass(cls, Composite):
+        return "composite"
+    return str(getattr(cls, "phase", "?"))
+
+
+def _where(cls: Any) -> str:
+    return "-" if _phase(cls) == "composite" else str(getattr(cls, "where", "worker"))

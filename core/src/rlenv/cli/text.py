@@ -1,0 +1,90 @@
+"""Text for a terminal: what a model wrote can neither steer the screen nor crash the writing."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# control characters, the bidirectional overrides that can make a line lie, and lone surrogates
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """``text`` with terminal controls, direction marks and lone surrogates written as escapes."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def one_line(text: str, width: int = 80) -> str:
+    """``text`` made visible on one line of at most ``width`` characters."""
+    flat = visible(" ".join(text[: width * 8].split()))
+    return flat if len(flat) <= width and len(text) <= width * 8 else flat[: width - 3] + "..."
+
+
+def block(text: str, lines: int = 20, width: int = 2000) -> str:
+    """The first ``lines`` lines of ``text`` made visible, and how much was left out."""
+    head = text[: lines * width]
+    kept = head.splitlines()[:lines]
+    shown = "\n".join(visible(line[:width]) for line in kept)
+    left = len(text) - sum(len(line[:width]) + 1 for line in kept)
+    return shown if left <= 0 else f"{shown}\n... {left} more characters"
+
+
+def forgiving(stream: IO[str]) -> IO[str]:
+    """Make ``stream`` write what its encoding lacks as a backslash escape."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    return stream
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes text literally; plain and 110 columns wide where nobody watches."""
+    from rich.console import Console
+
+    stream = forgiving(sys.stderr if stderr else sys.stdout)
+    terminal = is_terminal(stream)
+    return Console(
+        file=stream,
+        force_terminal=terminal,
+        width=None if terminal else 110,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def amount(n: int, noun: str) -> str:
+    """``1 row``, ``1,204 rows``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for a reader: ``4.1 us``, ``0.31 ms``, ``2.4 s``, ``3 min 05 s``, ``2 h 07 min``."""
+    if seconds < 0.0001:
+        return f"{seconds * 1e6:.2g} us" if seconds else "0 s"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.3g} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
