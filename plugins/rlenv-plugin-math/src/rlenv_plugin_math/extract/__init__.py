@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .found import AMBIGUOUS, EMPTY, FOUND, MISSING, Claim, Extraction, nothing, rivals
 from .readings import readings
-from .rungs import RUNGS, is_plain
+from .rungs import RUNGS
 from .visible import visible
 
 __all__ = [
@@ -81,5 +81,7 @@ def _unless_rivaled(text: str, extraction: Extraction, start: int, end: int) -> 
     own = [Claim(answer, *extraction.span, extraction.how) for answer in extraction.answers]
     found = Claim(found.text, found.start, found.end, extraction.how)
     if found.text == "":
-        return rivals(own, "the answer is denied where it is stated")
+        return nothing(
+            "the answer is denied where it is stated", state=AMBIGUOUS, how=extraction.how
+        )
     return rivals([*own, found], "another answer is offered beside it")

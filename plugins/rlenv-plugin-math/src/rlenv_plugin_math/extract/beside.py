@@ -63,8 +63,9 @@ def _right_before(text: str, own: Claim, start: int) -> list[Claim]:
     if (
         not near
         or own.start - near[-1].end < 1
-        or ("\n" not in text[near[-1].end : own.start]
-        and "." not in text[near[-1].end : own.start])
+        or (
+            "\n" not in text[near[-1].end : own.start] and "." not in text[near[-1].end : own.start]
+        )
     ):
         return []
     return [] if retracted(text[near[-1].end : own.start]) else near[-1:]

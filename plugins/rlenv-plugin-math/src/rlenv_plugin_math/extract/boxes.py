@@ -101,7 +101,9 @@ def _claim(text: str, span: _Span) -> Claim:
     start, end, first, last = span
     content = text[first:last]
     if "box" in content:  # a box in a box: the outer one's content counts
-        content = _command().sub("", content)
+        content = _command().sub("", content).strip()
+        if content[:1] == "{" and content[-1:] == "}" and content.count("{") == 1:
+            content = content[1:-1]
     return Claim(content.strip(), start, end, "boxed")
 
 

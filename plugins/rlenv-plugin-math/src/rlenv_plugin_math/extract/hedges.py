@@ -15,7 +15,7 @@ _NEAR = 600  # characters behind the answer that are read for another one
 def _retraction() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:wait|mistake|mistaken|error|correction|corrected|actually|scratch that|on second thought|i was wrong"
-        r"|that(?:'s|’s| is| was) (?:wrong|incorrect|not right)|incorrect|let me (?:re|correct|fix|double|try again)"
+        r"|(?:is|was|that's|that’s|it's|it’s|seems|be) (?:wrong|incorrect|false|not right)|incorrect|let me (?:re|correct|fix|double|try again)"
         r"|redo|recheck|recalculat|should (?:have been|be)|apologi[sz]e|oops|hold on|hmm)",
         re.IGNORECASE,
     )
@@ -53,6 +53,11 @@ def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
         close = [v for v in values(after[joined.end() : joined.end() + 80]) if v.start <= 12]
         if close:
             return _moved(close[0], claim.end + joined.end())
+        words = re.compile(r"(?!so\b)\w+(?: \w+){0,2}(?=[.!?]?\s*$|[.!?]\s)").match(
+            after, joined.end()
+        )
+        if words:
+            return _moved(Claim(words[0], words.start(), words.end(), claim.how), claim.end)
     doubt = _rivalry().search(after)
     if doubt is None:
         return None

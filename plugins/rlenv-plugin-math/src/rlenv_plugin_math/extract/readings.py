@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 
 from .found import Claim
 from .values import values
@@ -41,8 +42,18 @@ def _doubt() -> re.Pattern[str]:
 def _refused() -> re.Pattern[str]:
     return re.compile(
         r"(?:\b(?:not|never|cannot|neither|nor|except|without|unlike)\b|n't\b|n’t\b)[a-z\s]{0,12}$"
+        r"|\b(?:anything|everything|nothing|all|any|everyone)\s+but\s*$"
         r"|(?<!no\s)(?<!not\s)\b(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other|rather)\s+than\s*$"
         r"|\bbetween\s*$|\binstead\s+of\s*$",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _unsettled() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:whether|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine"
+        r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b",
         re.IGNORECASE,
     )
 
@@ -64,6 +75,8 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     """
     if len(text) > _LONGEST:
         return (text,), False
+    if "~~" in text:
+        text = re.sub(r"~~[^~]*~~", " ", text).strip()  # struck out, so withdrawn
     clause = text[: cut.start()] if (cut := _clause().search(text)) and cut.start() else text
     clause = clause.strip()
     stated, hedged = stated_value(clause)
@@ -77,13 +90,15 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
 def stated_value(clause: str) -> tuple[str | None, bool]:
     """(the formula, number or bare list that a clause states, or None; whether it hedges between several)."""
     found = values(clause)
-    if not found:
+    if not found or _unsettled().search(clause):
         return None, False
     groups = _groups(clause, found)
     if len({v.text for v in found}) > 1 and _hedges(clause, found):
         return None, True
     first, last = _pick(clause, groups)
-    if _refused().search(clause[max(0, first.start - 40) : first.start]):
+    if _refused().search(
+        clause[max(0, first.start - 40) : first.start].replace("*", "").rstrip(" $\\([")
+    ):
         return None, False
     if first is last:
         return first.text, False
@@ -104,7 +119,7 @@ def _groups(clause: str, found: list[Claim]) -> list[tuple[Claim, Claim]]:
 
 def _hedges(clause: str, found: list[Claim]) -> bool:
     """Whether words of doubt stand between the values (a bare "or" between neighbors makes a list, no hedge)."""
-    for left, right in zip(found, found[1:], strict=False):
+    for left, right in pairwise(found):
         between = clause[left.end : right.start]
         if _doubt().search(between) and not _joint().fullmatch(between):
             return True
@@ -115,6 +130,6 @@ def _pick(clause: str, groups: list[tuple[Claim, Claim]]) -> tuple[Claim, Claim]
     """The group right behind "is" or "=", else the last."""
     for group in reversed(groups):
         before = clause[max(0, group[0].start - 40) : group[0].start]
-        if _equals().search(before):
+        if not before.strip(" *$(") or _equals().search(before):
             return group
     return groups[-1]

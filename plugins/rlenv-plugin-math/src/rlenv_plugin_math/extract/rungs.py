@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 from .boxes import boxes, is_placeholder
-from .found import EMPTY, Claim, Extraction, found, nothing, rivals
+from .found import AMBIGUOUS, EMPTY, MISSING, Claim, Extraction, found, nothing, rivals
 from .hedges import retracted
 from .readings import stated_value
 from .sentences import sentence_end, sentences
@@ -149,9 +150,11 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
 def _stated(text: str, span: tuple[int, int], earlier: list[tuple[int, int]]) -> Extraction:
     sentence = text[slice(*span)]
     value, hedged = stated_value(sentence)
-    claim = claim_of(text, *span, "last-number")
     if value is None:
-        return nothing("no single value is stated") if not hedged else rivals([claim], _TWICE)
+        return nothing(
+            _TWICE if hedged else "no single value is stated",
+            state=AMBIGUOUS if hedged else MISSING,
+        )
     start = text.find(value, *span)
     how = "formula" if formulas(text, *span) else "last-number"
     final = Claim(value, max(start, span[0]), max(start, span[0]) + len(value), how)
@@ -164,7 +167,7 @@ def _stated(text: str, span: tuple[int, int], earlier: list[tuple[int, int]]) ->
         if before and before != value:
             return rivals([Claim(before, *earlier[-1], how), final], _TWICE)
     if _is_listing(text, final.start, earlier, span):
-        return rivals([final], "a list of numbers states no answer")
+        return nothing("a list of numbers states no answer", state=AMBIGUOUS, how=how)
     return found(final)
 
 
@@ -212,10 +215,7 @@ def _is_list(text: str, claims: list[Claim]) -> bool:
         return False
     if claims[0].how != "boxed":
         return False
-    return all(
-        sentence_end(text, a.end, b.start) >= b.start
-        for a, b in zip(claims, claims[1:], strict=False)
-    )
+    return all(sentence_end(text, a.end, b.start) >= b.start for a, b in pairwise(claims))
 
 
 def _between(text: str, left: Claim, right: Claim) -> str:

@@ -11,24 +11,32 @@ from .sentences import REACH, sentence_end
 TAIL = 20_000  # a statement further from the end than this is no final one
 _MOST = 16  # statements looked at, from the end
 
-_LINK = (
-    r"(?:\b(?:is|are|equals|was|would\ be|will\ be|should\ be|must\ be|comes\ (?:out\ )?to|becomes)\b(?!n't)"
-    r"|[*_]{0,2}\s?(?::|=|＝|：|->|→|⇒|\\Rightarrow)[*_]{0,2})"
-)
-_NOISE = re.compile(r"(?:[\s*_`:：=>~-]|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*")
+_IS = r"\b(?:is|are|equals|was|would be|will be|should be|must be|comes (?:out )?to|becomes)\b(?!n't|n’t)"
+_MARK = r"[*_]{0,2}\s?(?::|：|->|→|⇒|\\Rightarrow)[*_]{0,2}"
+_LINK = f"(?:{_IS}|{_MARK}|=)"
+
+
+@cache
+def _noise() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:[\s:：=>]|\*+(?=\s)|\*\*(?=\s|:)|-+(?=[\s-])|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*"
+    )
 
 
 @cache
 def _strong() -> re.Pattern[str]:
-    """What announces the answer in so many words."""
+    """What announces the answer in so many words; ``verb`` is set where the words ask for one instead."""
     return re.compile(
-        r"(?<![a-zA-Z])answers?\b(?!\s*key)(?P<of>[^\n.:：=?!<>\\]{0,60}?)" + _LINK
-        + r"|(?:^|\n)[ \t>#*_]*(?:final[ ]+answers?|answers?)[ \t*_#]*(?=\n)"
+        r"(?P<verb>\b(?:express|writ|giv|round|find|get|check|verify|simplify|leav|stat|put|present|provid|calculat|comput"
+        r"|report|box)[a-z]*\s+(?:the|your|my|our)\s+(?:final\s+)?)?"
+        r"(?<![-a-zA-Z])answers?\b(?!\s*(?:key|sheet|choice|question|option))"
+        rf"(?:[^\n.:：=?!<>\\]{{0,60}}?{_IS}|(?P<gap>[^\n.:：=?!<>\\]{{0,30}}?){_MARK}|\s*[=＝])"
+        r"|(?:^|\n)[ \t>#*_]*(?:final[ ]+answers?|answers?)[ \t*_#]*(?=\n)"
         r"|(?:^|\n)[ \t*_]*A[*_]*\s?:(?=\s)"
-        r"|(?<![a-zA-Z])(?:correct|right|best)\s(?:option|choice|letter)\b[^\n.:：=?!]{0,40}?" + _LINK
-        + r"|(?:最终)?答案(?:应该)?[是为：:]+",
+        rf"|(?<![a-zA-Z])(?:correct|right|best)\s(?:option|choice|letter)\b[^\n.:：=?!]{{0,40}}?{_LINK}"
+        r"|(?:最终)?答案(?:应该)?[是为：:]+",
         re.IGNORECASE,
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -41,48 +49,70 @@ def _weak() -> re.Pattern[str]:
     )
 
 
-_EMPTY_TALK = re.compile(
-    r"(?:in)?(?:correct|right|wrong|helpful|reasonable|clear|unique|as\ follows|below|above|given|found|obtained|verified"
-    r"|consistent|not\s|hidden|already|known|based|easy|simple|indeed\s(?:correct|right)|accurate|in\sthe\sbox)\b",
-    re.IGNORECASE | re.VERBOSE,
-)
+@cache
+def _empty_talk() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:in)?(?:correct|right|wrong|helpful|reasonable|clear|unique|as\ follows|below|above|given|found|obtained|verified"
+        r"|consistent|not\s|hidden|already|known|based|easy|simple|indeed\s(?:correct|right)|accurate|in\sthe\sbox)\b",
+        re.IGNORECASE | re.VERBOSE,
+    )
 
 
 def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[Claim]:
     """Answers announced in sentences near the end, in order; those with nothing behind the mark have an empty text."""
     start = max(start, end - TAIL)
     pattern = _weak() if weak else _strong()
-    marks = list(pattern.finditer(text, start, end))[-_MOST:]
+    marks = [m for m in pattern.finditer(text, start, end) if weak or not _asks(m)][-_MOST:]
     claims: list[Claim] = []
     for mark, following in zip(marks, [*marks[1:], None], strict=False):
         claim = _tail(text, mark.end(), end)
         if following is not None and following.end() <= claim.end:
             continue  # "Final answer: the answer is 5" announces once
-        if not _EMPTY_TALK.match(claim.text):
+        if not _empty_talk().match(claim.text):
             claims.append(claim)
     return claims
 
 
+def _asks(mark: re.Match[str]) -> bool:
+    """Whether the words ask for an answer, as in "express the answer as a percentage: …"."""
+    return bool(mark["verb"] and (mark["gap"] is None or mark["gap"].strip(" *_")))
+
+
 def _tail(text: str, at: int, end: int) -> Claim:
     """What follows a mark: the rest of its sentence, or the next paragraph when the line ends there."""
-    noise = _NOISE.match(text, at, end)
+    noise = _noise().match(text, at, end)
     first = noise.end() if noise else at
     stop = sentence_end(text, first, end)
     sentence = text[first:stop].rstrip()
     if sentence.endswith((":", "：")) and stop < end and stop - first < REACH:
         return _tail(text, stop, end)
-    return claim_of(text, first, stop, "statement")
+    claim = claim_of(text, first, stop, "statement")
+    if sentence.endswith("!") and "$" not in sentence and not text[stop : stop + 1].strip():
+        return Claim(claim.text.rstrip("!"), claim.start, claim.end, claim.how)  # joy, no factorial
+    return claim
 
 
 def claim_of(text: str, start: int, end: int, how: str) -> Claim:
     """The claim ``text[start:end]`` without white space and Markdown marks around it."""
-    while end > start and (text[end - 1].isspace() or text[end - 1] in "*_`"):
-        end -= 1
-    while start < end and (
-        text[start].isspace() or text[start] in "`" or text.startswith("**", start)
-    ):
-        start += 2 if text[start] == "*" else 1
+    start, end = _trimmed(text, start, end)
+    for mark in ("**", "__", "*", "`"):
+        opened, closed = text.startswith(mark, start, end), text.endswith(mark, start, end)
+        inside = text.count(mark, start, end)
+        if end - start > inside * len(mark) and (
+            inside == 1 or (inside == 2 and opened and closed)
+        ):
+            start, end = start + len(mark) * opened, end - len(mark) * closed
+    start, end = _trimmed(text, start, end)
     return Claim(text[start:end].removesuffix(",").removesuffix(";"), start, end, how)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without the white space at its ends."""
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end
 
 
 def hashes(text: str, start: int, end: int) -> list[Claim]:
