@@ -1,0 +1,59 @@
+"""``python -m rlenv._worker SOCKET LIFE BOARD``: what a pool starts.  The numbers are file descriptors."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from typing import Any
+
+
+def main(socket: int, life: int, board: int) -> None:
+    from rlenv.workers import inherit, wire
+    from rlenv.workers.board import Board
+    from rlenv.workers.guard import MemoryLimit, die_with_caller
+
+    die_with_caller(life)
+    for fd in (socket, life, board):
+        os.set_inheritable(fd, False)
+    hello = _hello(socket)
+    sys.path[:] = hello["path"]
+    _set_env("PYTHONPATH", hello["pythonpath"])
+    inherit.SECRET = hello["secret"]
+
+    from rlenv.workers.serve import Server
+
+    memory = Board(board)
+    os.close(board)
+    limit = MemoryLimit(hello["memory_mb"])
+    limit.renew()
+    server = Server(socket, memory, hello["grace"], limit)
+    server.out.append(wire.record(wire.READY, 0, b""))
+    server.flush()
+    server.run()
+    server.close()
+    os._exit(0)
+
+
+def _hello(socket: int) -> dict[str, Any]:
+    from rlenv.workers import wire
+
+    buffer = wire.Buffer()
+    while data := os.read(socket, 4096):
+        for _, _, body in buffer.feed(data):
+            return pickle.loads(body)  # type: ignore[no-any-return]
+    os._exit(0)
+
+
+def _set_env(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+if __name__ == "__main__":
+    import faulthandler
+
+    faulthandler.enable()
+    main(*map(int, sys.argv[1:4]))

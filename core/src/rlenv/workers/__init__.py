@@ -1,0 +1,47 @@
+"""Killable worker processes: a pool of them, and ``call`` for one heavy piece of work.
+
+Nothing here knows of stages.  See ``Pool`` for what is promised.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import Offload, call, on_loop
+
+if TYPE_CHECKING:
+    from .pool import Pool
+    from .shared import shared_pool
+    from .values import Done, Failed, Program, Report
+
+_HOMES = {
+    "Done": "values",
+    "Failed": "values",
+    "Pool": "pool",
+    "Program": "values",
+    "Report": "values",
+    "shared_pool": "shared",
+}
+
+__all__ = [
+    "Done",
+    "Failed",
+    "Offload",
+    "Pool",
+    "Program",
+    "Report",
+    "call",
+    "on_loop",
+    "shared_pool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: a worker needs none of these."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

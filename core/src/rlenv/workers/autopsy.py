@@ -1,0 +1,97 @@
+"""What became of the items of a dead worker."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+from . import board as b
+from .blame import ASYNC_SLACK, Blame, looped, overdue, plain
+from .items import Item, Raw, failure
+from .process import Worker
+from .serve import OUT_OF_MEMORY
+
+TRIES = 3  # deaths of workers around an item before it runs alone; twice that before it is given up
+
+
+@frozen
+class Late:
+    """Why a worker must be killed: the items past their deadline, and how silent its loop was."""
+
+    seqs: tuple[int, ...]
+    silent: float = 0.0
+
+
+def lateness(worker: Worker, now: float) -> Late | None:
+    """Look at the board of a living worker."""
+    begun = worker.board.begun(b.SLOTS if worker.looped else 1)
+    if not begun:
+        return None
+    cpu = worker.cpu_seconds() if any(one[3] for one in begun) else 0.0
+    seqs = overdue(begun, now, cpu, ASYNC_SLACK if worker.looped else 0.0)
+    return Late(tuple(seqs), now - worker.board.d[b.BEAT]) if seqs else None
+
+
+def building(worker: Worker) -> int:
+    """The number of the program that it was making a runner of, else 0."""
+    return max(0, -worker.board.q[b.FIRST])
+
+
+def judge(worker: Worker, late: Late | None) -> tuple[list[tuple[Item, Raw]], list[Item]]:
+    """The items that died with the worker, with their results, and those to run again."""
+    begun = [one for one in worker.board.begun() if one[0] > 0]
+    blame = _blame(worker, begun, late)
+    marks = {seq: mark for seq, mark, _, _ in begun}
+    ended: list[tuple[Item, Raw]] = []
+    again: list[Item] = []
+    for seq, item in worker.items.items():
+        if item.done:
+            continue
+        kind = blame.guilty.get(seq)
+        if kind is not None:
+            ended.append((item, _failure(worker, item, kind, marks[seq])))
+            continue
+        item.tries += 1
+        item.solo = item.solo or seq in blame.suspects or item.tries >= TRIES
+        item.partial = None
+        if item.tries >= 2 * TRIES:
+            message = f"{item.tries} workers died around this item; the last one {ending(worker)}"
+            ended.append((item, failure("pool", message, -1, None)))
+        else:
+            again.append(item)
+    return ended, again
+
+
+def _blame(worker: Worker, begun: list[tuple[int, int, float, float]], late: Late | None) -> Blame:
+    if not worker.looped:
+        return plain(begun, late.seqs if late else (), killed=late is not None)
+    at = worker.board.q[b.CURRENT]
+    running = worker.board.q[b.FIRST + b.WIDTH * at] if 0 < at < b.SLOTS else 0
+    return looped(
+        begun,
+        late.seqs if late else (),
+        running,
+        late.silent if late else 0.0,
+        killed=late is not None,
+        alone=worker.alone,
+    )
+
+
+def _failure(worker: Worker, item: Item, kind: str, mark: int) -> Raw:
+    partial = item.partial if item.partial is not None or worker.looped else None
+    if partial is None and not worker.looped:
+        partial = worker.board.read_partial()
+    if kind == "timeout":
+        return failure(kind, "killed at its deadline", mark, partial)
+    if worker.status == OUT_OF_MEMORY:
+        return failure("memory", "the worker had no memory left", mark, partial)
+    return failure(kind, f"the worker {ending(worker)}", mark, partial)
+
+
+def ending(worker: Worker) -> str:
+    """How it ended, and where, when the interpreter could say it."""
+    text = worker.tail.decode("utf-8", "replace")
+    found = re.search(r'Current thread [^\n]*\n  File "([^"]*)", line (\d+) in (\S+)', text)
+    place = f" ({found[1].rpartition('/')[2]}:{found[2]} in {found[3]})" if found else ""
+    return worker.ending + place

@@ -1,0 +1,66 @@
+"""Who is to blame when a worker had to die: plain arithmetic on what its board says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import field, frozen
+
+from .report import BEAT_SECONDS
+
+ASYNC_SLACK = 0.5  # seconds that an item on a loop has to cancel itself
+STALE = 6 * BEAT_SECONDS  # a loop that has not beaten for so long is blocked
+
+Begun = tuple[int, int, float, float]  # seq, mark, deadline, CPU limit
+
+
+@frozen
+class Blame:
+    """``guilty`` items get ``timeout`` or ``crash``; ``suspects`` are run again, each alone."""
+
+    guilty: dict[int, str] = field(factory=dict)
+    suspects: frozenset[int] = frozenset()
+
+
+def overdue(begun: Sequence[Begun], now: float, cpu: float, slack: float) -> list[int]:
+    """The items past their deadline, or past their CPU limit (0.0 is none)."""
+    return [
+        seq for seq, _, deadline, limit in begun if now > deadline + slack or 0.0 < limit <= cpu
+    ]
+
+
+def plain(begun: Sequence[Begun], late: Sequence[int], *, killed: bool) -> Blame:
+    """Of a worker that runs one item at a time: it is that item."""
+    if killed:
+        return Blame({seq: "timeout" for seq in late if any(seq == one[0] for one in begun)})
+    return Blame({begun[0][0]: "crash"}) if begun else Blame()
+
+
+def looped(
+    begun: Sequence[Begun],
+    late: Sequence[int],
+    running: int,
+    silent: float,
+    *,
+    killed: bool,
+    alone: bool,
+) -> Blame:
+    """Of a worker with many items in flight.
+
+    Args:
+        running: the item whose coroutine was being stepped, 0 when that is unknown.
+        silent: seconds since the loop last beat, when the worker was found late.
+        killed: it was killed for lateness; else it died.
+        alone: only one item was in flight by design.
+    """
+    everyone = frozenset(one[0] for one in begun)
+    late = [seq for seq in late if seq in everyone]
+    if not killed:
+        if running in everyone or alone:
+            return Blame({seq: "crash" for seq in everyone if alone or seq == running})
+        return Blame({}, everyone)
+    if silent < STALE or alone:
+        return Blame(dict.fromkeys(late, "timeout"))
+    if running in late:
+        return Blame({running: "timeout"})
+    return Blame({}, frozenset((running,)) if running in everyone else everyone)

@@ -1,0 +1,87 @@
+"""``call``: one heavy piece of work of an inline stage, in a process that can be killed."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .pool import Pool
+    from .values import Done, Failed, Report
+
+on_loop: ContextVar[bool] = ContextVar("rlenv.workers.on_loop", default=False)
+WALL = 10.0  # the wall backstop, in CPU budgets
+SIZE = 2  # one that works and one that is ready, should the first be killed
+
+_pools: dict[int | None, Pool] = {}
+
+
+class Offload(BaseException):
+    """Raised instead of blocking an event loop: do this stage again, in a thread."""
+
+
+def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None = None) -> Any:
+    """Run ``target(*args)`` in a worker and return its value.
+
+    Args:
+        target: "module:function"; it is imported first, uncounted.
+        args: picklable.
+        seconds: CPU seconds of the worker from when the work begins; ten times that of wall time.
+        memory_mb: memory of the worker beyond its start, MiB; None is 2048.
+
+    Raises:
+        WorkExceeded: the work outran its budget or its memory, or crashed its worker twice.
+        VerifierFault: the function raised (``error``), or the workers could not be run (``pool``).
+        Offload: at once, where ``on_loop`` says that this thread must not block.
+    """
+    if on_loop.get():
+        raise Offload
+    from .values import Done, Program
+
+    program = Program("rlenv.workers.call:make_runner", target.encode())
+    crashed = False
+    while True:
+        result: Done | Failed = _submit(program, (args, seconds), memory_mb).result()
+        if isinstance(result, Done):
+            return result.value
+        if crashed or result.kind != "crash" or result.mark < 0:
+            raise _error(target, result)
+        crashed = True
+
+
+def _submit(program: Any, payload: Any, memory_mb: int | None) -> Any:
+    while True:
+        pool = _pools.get(memory_mb)
+        if pool is None or pool.closed:
+            from .pool import Pool
+
+            pool = _pools[memory_mb] = Pool(SIZE, memory_mb, spares=1)
+        try:
+            return pool.submit(program, payload)
+        except RuntimeError:
+            if not pool.closed:
+                raise
+
+
+def _error(target: str, failed: Failed) -> Exception:
+    from ..errors import VerifierFault, WorkExceeded
+    from ..values import Fault
+
+    if failed.kind in ("timeout", "memory", "crash") and failed.mark >= 0:
+        return WorkExceeded(failed.kind, f"{target}: {failed.message}")
+    kind = "pool" if failed.kind == "pool" else "error"
+    return VerifierFault(Fault(kind, f"{target}: {failed.message}", kind == "pool"))
+
+
+def make_runner(blob: bytes) -> Any:
+    """In the worker: import the function that ``blob`` names."""
+    from .serve import resolve
+
+    function = resolve(blob.decode())
+
+    def run(payload: tuple[tuple[Any, ...], float], report: Report) -> Any:
+        args, seconds = payload
+        report.begin(WALL * seconds, 0, seconds)
+        return function(*args)
+
+    return run

@@ -1,0 +1,130 @@
+"""What the dispatcher moves about: programs with what is known of them, items, and where results go."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from threading import Event
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+
+from .values import Done, Failed, Program
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+TARGET = 0.005  # seconds of work in one message
+Raw: TypeAlias = Union[bytes, Failed]  # a result as it came, or why there is none
+
+
+class Known:
+    """A program of this pool.  ``cost`` estimates the seconds of one item; ``in_flight`` is 0 for a
+    plain runner, None until some worker has built it."""
+
+    __slots__ = ("broken", "cost", "deaths", "in_flight", "number", "program")
+
+    def __init__(self, program: Program, number: int) -> None:
+        self.program = program
+        self.number = number
+        self.cost = TARGET
+        self.in_flight: int | None = None
+        self.deaths = 0
+        self.broken: Failed | None = None
+
+
+class Sink(Protocol):
+    """Where the results of one submit or stream go."""
+
+    @property
+    def live(self) -> bool:
+        """Whether anybody still wants them."""
+
+    def started(self) -> bool:
+        """An item is about to be sent; False when it was cancelled."""
+
+    def put(self, index: int, raw: Raw) -> None: ...
+
+
+class Item:
+    """One payload on its way."""
+
+    __slots__ = ("blob", "cost", "done", "index", "known", "partial", "sink", "solo", "tries")
+
+    def __init__(self, known: Known, blob: bytes, sink: Sink, index: int) -> None:
+        self.known = known
+        self.blob = blob
+        self.sink = sink
+        self.index = index
+        self.done = False
+        self.solo = False
+        self.tries = 0
+        self.cost = 0.0
+        self.partial: bytes | None = None
+
+    def finish(self, raw: Raw) -> None:
+        """Hand over its result; only the first counts."""
+        if not self.done:
+            self.done = True
+            self.sink.put(self.index, raw)
+
+
+class Single:
+    """The sink of one submit."""
+
+    __slots__ = ("_future", "_running")
+
+    def __init__(self, future: Future[Done | Failed]) -> None:
+        self._future = future
+        self._running = False
+
+    @property
+    def live(self) -> bool:
+        return not self._future.cancelled()
+
+    def started(self) -> bool:
+        if not self._running:
+            self._running = True
+            return self._future.set_running_or_notify_cancel()
+        return True
+
+    def put(self, index: int, raw: Raw) -> None:  # noqa: ARG002 - there is but one
+        if self._running or self._future.set_running_or_notify_cancel():
+            self._future.set_result(decode(raw))
+
+
+class Many:
+    """The sink of a stream."""
+
+    __slots__ = ("live", "ready", "results")
+
+    def __init__(self) -> None:
+        self.live = True
+        self.results: deque[tuple[int, Raw]] = deque()
+        self.ready = Event()
+
+    def started(self) -> bool:
+        return self.live
+
+    def put(self, index: int, raw: Raw) -> None:
+        self.results.append((index, raw))
+        if not self.ready.is_set():
+            self.ready.set()
+
+
+def decode(raw: Raw) -> Done | Failed:
+    """What the consumer gets."""
+    if type(raw) is not bytes:
+        assert isinstance(raw, Failed)
+        return raw
+    try:
+        return Done(pickle.loads(raw))
+    except Exception as err:  # noqa: BLE001 - a result may raise anything when it is unpickled
+        return Failed("error", f"the result does not unpickle: {type(err).__name__}: {err}"[:500])
+
+
+def failure(kind: str, message: str, mark: int, partial: bytes | None) -> Failed:
+    """A Failed with its partial result unpickled."""
+    value: Any = None
+    if partial is not None:
+        made = decode(partial)
+        value = made.value if isinstance(made, Done) else None
+    return Failed(kind, message, mark, value)

@@ -1,0 +1,116 @@
+"""The worker's event loop: items of an asynchronous runner, many in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+from collections.abc import Coroutine, Generator
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from . import board as b
+from . import wire
+from .report import BEAT_SECONDS, SlotReport
+
+if TYPE_CHECKING:
+    from .serve import Server
+
+
+class Loop:
+    """One loop for the life of the worker; it stops whenever there is something to read."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._board = server.board
+        self._loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self._loop)
+        self._loop.add_reader(server.fd, self._loop.stop)
+        self._free = list(range(b.SLOTS - 1, 0, -1))
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._flushing = False
+        self._beating = False
+
+    def read(self) -> bytes:
+        """Run the loop until the caller sends something."""
+        while True:
+            try:
+                self._loop.run_forever()
+            except BaseException:  # noqa: BLE001, S112 - a stray task raised SystemExit
+                continue
+            return os.read(self._server.fd, wire.CHUNK)
+
+    def start(self, seq: int, runner: Any, body: bytes) -> None:
+        """Put one item on the loop."""
+        slot = self._free.pop()
+        report = SlotReport(self._board, slot, self._server.grace, self._server.send_partial)
+        report.open(seq, monotonic())
+        item = Stepped(self._item(seq, runner, body, report, slot), self._board.q, slot)
+        task = self._loop.create_task(item)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        if not self._beating:
+            self._beating = True
+            self._beat()
+
+    async def _item(
+        self, seq: int, runner: Any, body: bytes, report: SlotReport, slot: int
+    ) -> None:
+        from .serve import describe
+
+        server = self._server
+        try:
+            value = await runner.arun(pickle.loads(body), report)
+            blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            server.out.append(wire.record(wire.DONE, seq, blob))
+        except MemoryError:
+            server.out_of_memory(seq, report)
+        except BaseException as err:  # noqa: BLE001 - whatever a runner raises costs its own item only
+            server.failed(seq, "error", describe(err), report)
+        report.close()
+        self._free.append(slot)
+        if not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = False
+        self._server.flush()
+
+    def _beat(self) -> None:
+        self._board.d[b.BEAT] = monotonic()
+        if self._tasks:
+            self._loop.call_later(BEAT_SECONDS, self._beat)
+        else:
+            self._beating = False
+
+
+class Stepped(Coroutine[Any, Any, None]):
+    """A coroutine that says on the board when it is the one that runs."""
+
+    __slots__ = ("_coro", "_q", "_slot")
+
+    def __init__(self, coro: Coroutine[Any, Any, None], q: memoryview[int], slot: int) -> None:
+        self._coro = coro
+        self._q = q
+        self._slot = slot
+
+    def send(self, value: Any) -> Any:
+        self._q[b.CURRENT] = self._slot
+        try:
+            return self._coro.send(value)
+        finally:
+            self._q[b.CURRENT] = 0
+
+    def throw(self, *args: Any) -> Any:
+        self._q[b.CURRENT] = self._slot
+        try:
+            return self._coro.throw(*args)
+        finally:
+            self._q[b.CURRENT] = 0
+
+    def close(self) -> None:
+        self._coro.close()
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self._coro.__await__()

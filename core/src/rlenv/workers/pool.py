@@ -1,0 +1,251 @@
+"""The pool: killable worker processes behind ``submit`` and ``stream``."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import sys
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from . import inherit
+from .crew import Crew
+from .dispatch import Dispatcher
+from .items import Item, Known, Many, Raw, Single, decode
+from .values import Done, Failed, Program
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+MEMORY_MB = 2048
+PULL_SECONDS = 0.002  # a stream looks for results after pulling payloads for so long
+HEAVY = 64 << 20  # bytes of payloads that a stream holds
+_pools: weakref.WeakSet[Pool] = weakref.WeakSet()
+
+
+class Pool:
+    """Worker processes that can be killed.
+
+    Each is started as ``python -m rlenv._worker``, leads its own process group and dies with its caller.
+    An item that outruns its deadline, eats the memory or kills its worker costs only itself: the worker
+    is replaced, and the items beside it keep their results.  Safe to use from any thread and within a
+    running event loop; empty, and started anew on use, after ``os.fork``.
+
+    Args:
+        size: processes; None is one per usable CPU.
+        memory_mb: address space of one worker beyond its start, MiB; None is 2048, 0 no limit (Linux only).
+        secret: what ``rlenv.secret`` answers in the workers.
+        grace: seconds that an item may take outside ``report.begin`` and ``end``.
+        spares: idle workers kept beyond the busy ones, within ``size``.
+    """
+
+    def __init__(
+        self,
+        size: int | None = None,
+        memory_mb: int | None = None,
+        *,
+        secret: bytes | None = None,
+        grace: float = 60.0,
+        spares: int = 0,
+    ) -> None:
+        self.size = size or _cpus()
+        self.memory_mb = MEMORY_MB if memory_mb is None else memory_mb
+        if self.size < 1 or self.memory_mb < 0:
+            raise ValueError(f"size {size} must be at least 1 and memory_mb {memory_mb} at least 0")
+        self.closed = False
+        self._secret = secret if secret is not None else inherit.SECRET
+        self._grace = grace
+        self._spares = spares
+        self._users = 1
+        self._reset()
+        _pools.add(self)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[Program, Known] = {}
+        self._numbered: dict[int, Known] = {}
+        self._dispatcher: Dispatcher | None = None
+        self._thread: threading.Thread | None = None
+
+    def submit(self, program: Program, payload: object) -> Future[Done | Failed]:
+        """One item; never blocks.  The future never raises: it holds a Done or a Failed.
+
+        Raises:
+            RuntimeError: when the pool is closed.
+            Exception: whatever pickling the payload raises.
+        """
+        from concurrent.futures import Future
+
+        future: Future[Done | Failed] = Future()
+        blob = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
+        with self._lock:
+            self._enqueue((Item(self._know(program), blob, Single(future), 0),))
+        return future
+
+    def stream(
+        self, program: Program, payloads: Iterable[Any], *, window: int = 4096
+    ) -> Iterator[tuple[int, Done | Failed]]:
+        """Yield (index of the payload, result) as results come, in any order.
+
+        Payloads are taken lazily, in the thread of whoever iterates, at most ``window`` ahead of the
+        results.  Closing the iterator drops what has not begun.
+
+        Raises:
+            RuntimeError: when the pool is closed.
+        """
+        sink = Many()
+        source = enumerate(payloads)
+        try:
+            yield from self._stream(self._learn(program), source, sink, window)
+        finally:
+            sink.live = False
+
+    def _stream(
+        self, known: Known, source: Iterator[tuple[int, Any]], sink: Many, window: int
+    ) -> Iterator[tuple[int, Done | Failed]]:
+        flying: dict[int, int] = {}  # index → bytes
+        heft, more, results, ready = 0, True, sink.results, sink.ready
+        while more or flying:
+            if more and len(flying) <= window // 2 and heft < HEAVY:
+                items, more = _pull(known, source, sink, window - len(flying))
+                for item in items:
+                    flying[item.index] = len(item.blob)
+                    heft += len(item.blob)
+                if items:
+                    with self._lock:
+                        self._enqueue(items)
+            if not results and flying and (not more or len(flying) > window // 2 or heft >= HEAVY):
+                ready.wait()
+            ready.clear()
+            while results:
+                index, raw = results.popleft()
+                heft -= flying.pop(index)
+                yield index, decode(raw)
+
+    def _learn(self, program: Program) -> Known:
+        with self._lock:
+            return self._know(program)
+
+    def _know(self, program: Program) -> Known:
+        known = self._known.get(program)
+        if known is None:
+            known = self._known[program] = Known(program, len(self._known) + 1)
+            self._numbered[known.number] = known
+        return known
+
+    def _enqueue(self, items: Sequence[Item]) -> None:
+        if self.closed:
+            raise RuntimeError("the pool is closed")
+        while self._dispatcher is None or not self._dispatcher.enqueue(items):
+            crew = Crew(self.size, self._spares, self._hello())
+            self._dispatcher = Dispatcher(crew, self._numbered)
+            self._thread = threading.Thread(
+                target=self._dispatcher.run, name="rlenv-workers", daemon=True
+            )
+            self._thread.start()
+
+    def _hello(self) -> dict[str, Any]:
+        return {
+            "path": list(map(str, sys.path)),
+            "pythonpath": os.environ.get("PYTHONPATH"),
+            "secret": self._secret,
+            "memory_mb": self.memory_mb,
+            "grace": self._grace,
+        }
+
+    def acquire(self) -> Pool:
+        """One more user."""
+        with self._lock:
+            self._users += 1
+        return self
+
+    def acquire_open(self) -> bool:
+        """One more user, unless the pool is closed."""
+        with self._lock:
+            if not self.closed:
+                self._users += 1
+            return not self.closed
+
+    def release(self) -> None:
+        """One user less; the last one closes the pool."""
+        with self._lock:
+            self._users -= 1
+            last = self._users <= 0
+            self.closed = self.closed or last  # nobody may join between this and the end
+        if last:
+            self.close()
+
+    def close(self) -> None:
+        """End the workers and wait for their end; what is pending fails with kind ``pool``."""
+        with self._lock:
+            self.closed = True
+            dispatcher, thread = self._dispatcher, self._thread
+            if dispatcher is not None and not dispatcher.stopping:
+                dispatcher.stop()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _forked(self) -> None:
+        dispatcher = self._dispatcher
+        self._reset()
+        if dispatcher is not None:
+            dispatcher.disown()
+
+
+def _pull(
+    known: Known, source: Iterator[tuple[int, Any]], sink: Many, most: int
+) -> tuple[list[Item], bool]:
+    """Up to ``most`` items, and whether there may be more; a slow source is left after a moment."""
+    items: list[Item] = []
+    heft, limit = 0, monotonic() + PULL_SECONDS
+    for index, payload in source:
+        try:
+            blob = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
+        except Exception as err:  # noqa: BLE001 - a payload may raise anything when it is pickled
+            raw: Raw = Failed(
+                "error", f"the payload does not pickle: {type(err).__name__}: {err}"[:500]
+            )
+            item = Item(known, b"", sink, index)
+            item.finish(raw)
+            return [*items, item], True
+        items.append(Item(known, blob, sink, index))
+        heft += len(blob)
+        if len(items) >= most or heft > HEAVY or monotonic() > limit:
+            return items, True
+    return items, False
+
+
+def _cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _close_all() -> None:
+    for pool in list(_pools):
+        pool.close()
+
+
+def _forked_all() -> None:
+    for pool in list(_pools):
+        pool._forked()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_forked_all)

@@ -1,0 +1,245 @@
+"""One worker process, seen from its caller."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from . import board as b
+from . import wire
+from .items import Item, Known
+
+TAIL = 4096  # bytes of its stderr that are kept
+GRACE_END = 1.0  # seconds that an idle worker has to end in peace
+
+
+class Worker:
+    """A process with its socket, its life pipe and its board, and the items it was given."""
+
+    def __init__(self, hello: dict[str, Any]) -> None:
+        self.board: b.Board
+        self.ready = False
+        self.born = time.monotonic()
+        self.items: dict[int, Item] = {}  # sent and not done, in the order of their sending
+        self.lent: dict[int, Item] = {}  # given to another worker too, since this one is held up
+        self.load = 0.0
+        self.alone = False
+        self.looped = False
+        self.last_seq = 0
+        self.held: tuple[int, float] = (
+            0,
+            0.0,
+        )  # the item it works on, and since when that was seen
+        self.programs: set[int] = set()
+        self.unsent: list[memoryview] = []
+        self.buffer = wire.Buffer()
+        self.tail = b""
+        self._start(hello)
+
+    def _start(self, hello: dict[str, Any]) -> None:
+        with ExitStack() as theirs, ExitStack() as ours:
+            mine, its = socket.socketpair()
+            ours.enter_context(mine)
+            theirs.enter_context(its)
+            life, kept = os.pipe()
+            theirs.callback(os.close, life)
+            ours.callback(os.close, kept)
+            self._stderr, stderr = os.pipe()
+            ours.callback(os.close, self._stderr)
+            theirs.callback(os.close, stderr)
+            shared = b.make()
+            theirs.callback(os.close, shared)
+            self.board = b.Board(shared)
+            ours.callback(self.board.close)
+            self._popen = _popen((its.fileno(), life, shared), stderr)
+            self._ours = ours.pop_all()
+        self.socket = mine
+        self.pid = self._popen.pid
+        mine.setblocking(False)  # noqa: FBT003 - the socket's own signature
+        os.set_blocking(self._stderr, False)
+        self.send(wire.record(wire.CONTROL, 0, pickle.dumps(hello)))
+
+    def send(self, data: bytes) -> None:
+        """Send, or keep what does not fit for ``push``."""
+        self.unsent.append(memoryview(data))
+        self.push()
+
+    def push(self) -> bool:
+        """Go on sending; whether all is sent.  A dead worker takes everything: its death is seen elsewhere."""
+        while self.unsent:
+            try:
+                sent = self.socket.send(self.unsent[0])
+            except BlockingIOError:
+                return False
+            except OSError:
+                self.unsent.clear()
+                return True
+            if sent < len(self.unsent[0]):
+                self.unsent[0] = self.unsent[0][sent:]
+            else:
+                del self.unsent[0]
+        return True
+
+    def teach(self, known: Known) -> None:
+        """Send a program, once."""
+        if known.number not in self.programs:
+            self.programs.add(known.number)
+            word = (known.number, known.program.factory, known.program.blob)
+            self.send(wire.record(wire.CONTROL, 0, pickle.dumps(word)))
+
+    def give(self, items: Sequence[Item]) -> None:
+        """Send items, in one message."""
+        parts: list[bytes] = []
+        seq, pack, mine = self.last_seq, wire.HEADER.pack, self.items
+        for item in items:
+            seq += 1
+            mine[seq] = item
+            self.load += item.cost
+            parts.append(pack(item.known.number, seq, len(item.blob)))
+            parts.append(item.blob)
+        self.last_seq = seq
+        self.send(b"".join(parts))
+
+    def take(self, seq: int) -> Item | None:
+        """The item with this number, which is done with here."""
+        item = self.items.pop(seq, None)
+        if item is None:
+            return self.lent.pop(seq, None)
+        self.load = self.load - item.cost if self.items else 0.0
+        if not self.items:
+            self.alone = False
+            self.lent.clear()
+        return item
+
+    def receive(self) -> bytes | None:
+        """What has arrived; None when there is nothing, b"" when the worker hung up."""
+        try:
+            return self.socket.recv(wire.CHUNK)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
+    def dead(self) -> bool:
+        """Whether the process has ended; it stays a zombie, so that its group keeps its number."""
+        try:
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self.pid, flags) is not None
+        except ChildProcessError:
+            return True
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the process, all threads."""
+        try:
+            return time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:
+            return 0.0
+
+    def listen(self) -> None:
+        """Keep the end of what it wrote to stderr; a little at a time, since it may never stop."""
+        try:
+            self.tail = (self.tail + os.read(self._stderr, 1 << 16))[-TAIL:]
+        except OSError:
+            return
+
+    def kill(self) -> None:
+        """End the process, its group, and what else descends from it."""
+        strays = _descendants(self.pid)
+        _signal_group(self.pid)
+        for pid in strays:
+            _signal_group(pid, alone=True)
+
+    def reap(self) -> bool:
+        """Wait for the end of a killed process; False when the kernel holds on to it."""
+        try:
+            self._popen.wait(5.0)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    @property
+    def ending(self) -> str:
+        """How it ended: "was killed by SIGSEGV", "exited with status 3"."""
+        code = self._popen.returncode
+        if code is None:
+            return "does not end"
+        if code >= 0:
+            return f"exited with status {code}"
+        try:
+            return f"was killed by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"was killed by signal {-code}"
+
+    @property
+    def status(self) -> int | None:
+        return self._popen.returncode
+
+    def hang_up(self) -> None:
+        """Ask it to end: nothing more will be sent."""
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Let go of the file descriptors; closing the life pipe kills what is left of the group."""
+        self._ours.close()
+
+    def disown(self) -> None:
+        """In a forked child: let go of the descriptors and never touch the process."""
+        self._popen.returncode = 0
+        self.close()
+
+
+def _popen(passed: tuple[int, int, int], stderr: int) -> subprocess.Popen[bytes]:
+    flags = ["-P"] + ["-O"] * sys.flags.optimize + (["-X", "utf8"] if sys.flags.utf8_mode else [])
+    home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    old = os.environ.get("PYTHONPATH")
+    return subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, *flags, "-m", "rlenv._worker", *map(str, passed)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        pass_fds=passed,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": home if not old else home + os.pathsep + old},
+    )
+
+
+def _signal_group(pid: int, *, alone: bool = False) -> None:
+    try:
+        if alone:
+            os.kill(pid, signal.SIGKILL)
+        else:
+            os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _descendants(pid: int) -> list[int]:
+    """Children of children, where the system tells; a group is easily left."""
+    found: list[int] = []
+    queue = [pid]
+    while queue and len(found) < 10_000:
+        try:
+            tasks = os.listdir(f"/proc/{queue[0]}/task")
+            texts = [_read(f"/proc/{queue[0]}/task/{task}/children") for task in tasks]
+        except OSError:
+            texts = []
+        children = [int(word) for text in texts for word in text.split()]
+        found += children
+        queue = queue[1:] + children
+    return found
+
+
+def _read(path: str) -> str:
+    with open(path) as file:
+        return file.read()

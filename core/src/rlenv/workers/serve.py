@@ -1,0 +1,177 @@
+"""The worker's loop: take records, run items, send results back in batches."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterable
+from time import monotonic
+from types import TracebackType
+from typing import Any
+
+from . import board as b
+from . import wire
+from .guard import MemoryLimit
+from .report import SlotReport
+
+OUT_OF_MEMORY = 86  # exit status of a worker that had no memory left to say so
+IN_FLIGHT = 64
+
+
+def describe(err: BaseException) -> str:
+    """One line: what was raised, and where."""
+    try:
+        said = f"{type(err).__name__}: {err}"[:500]
+    except Exception:  # noqa: BLE001 - an exception whose text raises is still an exception
+        said = type(err).__name__
+    place = _place(err.__traceback__)
+    return f"{said} ({place})" if place else said
+
+
+def _place(trace: TracebackType | None) -> str:
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return ""
+    code = trace.tb_frame.f_code
+    return f"{os.path.basename(code.co_filename)}:{trace.tb_lineno} in {code.co_name}"
+
+
+def resolve(target: str) -> Any:
+    """The object that "module:name" names."""
+    module, _, name = target.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+class Server:
+    """Everything a worker has: its socket, its board, its runners."""
+
+    def __init__(self, fd: int, board: b.Board, grace: float, limit: MemoryLimit) -> None:
+        self.fd = fd
+        self.board = board
+        self.grace = grace
+        self.limit = limit
+        self.out: list[bytes] = []
+        self.runners: dict[int, Any] = {}
+        self.buffer = wire.Buffer()
+        self.loop: Any = None
+        self._flushed = self._spent_since = monotonic()
+        self._count = 0
+        self._report = SlotReport(board, 0, grace, self.send_partial)
+
+    def run(self) -> None:
+        """Serve until the caller hangs up."""
+        while True:
+            data = os.read(self.fd, wire.CHUNK) if self.loop is None else self.loop.read()
+            if not data:
+                return
+            self._spent_since = self._flushed = monotonic()
+            self.take(self.buffer.feed(data))
+            self.flush()
+
+    def take(self, records: Iterable[tuple[int, int, bytes]]) -> None:
+        for tag, seq, body in records:
+            if tag == wire.CONTROL:
+                self.build(*pickle.loads(body))
+                continue
+            runner = self.runners.get(tag)
+            if runner is None:
+                continue  # it could not be built: the caller knows
+            if getattr(runner, "is_async", False):
+                self.loop.start(seq, runner, body)
+            else:
+                self.work(seq, tag, runner, body)
+
+    def work(self, seq: int, tag: int, runner: Any, body: bytes) -> None:
+        """One item of a plain runner."""
+        if seq <= self.board.q[b.REVOKED]:
+            return
+        now = monotonic()
+        if now - self._flushed > wire.FLUSH_SECONDS:
+            self.flush()
+        report = self._report
+        report.open(seq, now)
+        try:
+            value = runner(pickle.loads(body), report)
+            blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            self.out.append(wire.HEADER.pack(wire.DONE, seq, len(blob)))
+            self.out.append(blob)
+        except MemoryError:
+            self.out_of_memory(seq, report)
+        except BaseException as err:  # noqa: BLE001 - whatever a runner raises costs its own item only
+            self.failed(seq, "error", describe(err), report)
+        report.close()
+        self._count += 1
+
+    def build(self, number: int, factory: str, blob: bytes) -> None:
+        """Make the runner of a program; what goes wrong is told to the caller."""
+        self.flush()
+        self._report.open(-number, monotonic())
+        problem, in_flight = "", 0
+        try:
+            runner = resolve(factory)(blob)
+            if getattr(runner, "is_async", False):
+                in_flight = min(int(getattr(runner, "in_flight", IN_FLIGHT)), b.SLOTS - 1)
+                self._open_loop()
+            self.runners[number] = runner
+            self.limit.renew()
+        except BaseException as err:  # noqa: BLE001 - the program is broken, the worker is not
+            problem = f"cannot build {factory}: {describe(err)}"
+        self._report.close()
+        self.out.append(wire.record(wire.BUILT, number, pickle.dumps((problem, in_flight))))
+        self.flush()
+        self._spent_since = monotonic()
+
+    def _open_loop(self) -> None:
+        if self.loop is None:
+            from .looped import Loop
+
+            self.loop = Loop(self)
+
+    def failed(self, seq: int, kind: str, message: str, report: SlotReport) -> None:
+        body = pickle.dumps((kind, message, report.mark, report.blob))
+        self.out.append(wire.record(wire.FAILED, seq, body))
+
+    def out_of_memory(self, seq: int, report: SlotReport) -> None:
+        """Say so and end: a heap that was full is not trusted again."""
+        try:
+            self.limit.relax()
+            self.failed(seq, "memory", "MemoryError: the worker's memory limit is reached", report)
+            self.flush()
+        finally:
+            os._exit(OUT_OF_MEMORY)
+
+    def send_partial(self, seq: int, blob: bytes) -> None:
+        self.out.append(wire.record(wire.PARTIAL, seq, blob))
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what is finished."""
+        now = self._flushed = monotonic()
+        if self._count:
+            spent = int((now - self._spent_since) * 1e9)
+            self.out.append(wire.HEADER.pack(wire.SPENT, spent // self._count, 0))
+            self._count, self._spent_since = 0, now
+        if self.out:
+            data = memoryview(b"".join(self.out))
+            self.out.clear()
+            try:
+                while data:
+                    data = data[os.write(self.fd, data) :]
+            except OSError:
+                os._exit(1)  # nobody listens any more
+
+    def close(self) -> None:
+        """Let runners put away what they hold."""
+        for runner in self.runners.values():
+            close: Callable[[], Any] | None = getattr(runner, "close", None)
+            try:
+                if close is not None:
+                    close()
+            except BaseException as err:  # noqa: BLE001 - nobody is left to hear of it
+                sys.stderr.write(describe(err))

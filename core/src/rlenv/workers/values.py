@@ -1,0 +1,63 @@
+"""What goes into a pool and what comes out of it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from attrs import frozen
+
+KINDS = ("timeout", "memory", "crash", "error", "pool")
+
+
+@frozen
+class Program:
+    """What a worker runs: ``runner = factory(blob)``, made once per worker.
+
+    Args:
+        factory: "module:function", importable with the caller's ``sys.path``.
+        blob: handed to the factory as it is.
+    """
+
+    factory: str
+    blob: bytes
+
+
+@frozen
+class Done:
+    """The runner returned."""
+
+    value: Any
+
+
+@frozen
+class Failed:
+    """The runner did not return.
+
+    Args:
+        kind: ``timeout`` (killed at its deadline), ``memory``, ``crash`` (its worker died),
+            ``error`` (it raised) or ``pool`` (the workers themselves could not be run).
+        message: one line for an operator.
+        mark: of the ``begin`` in force when it ended, -1 when there was none.
+        partial: what ``report.partial`` was last given for this item, else None.
+    """
+
+    kind: str
+    message: str
+    mark: int = -1
+    partial: Any = None
+
+
+class Report(Protocol):
+    """What a runner says while it works on one item."""
+
+    def begin(self, seconds: float, mark: int = 0, cpu: float = 0.0) -> None:
+        """A piece of work starts, with ``seconds`` of wall time from now; it replaces the last one.
+
+        ``cpu`` > 0 also allows it that many CPU seconds of the worker.
+        """
+
+    def end(self) -> None:
+        """The piece is over; until the next one the grace of the pool applies."""
+
+    def partial(self, obj: object) -> None:
+        """What to hand over should this item die; the last call counts."""
