@@ -186,7 +186,7 @@ class Equal:
 def _problem(gold: Gold, options: Options) -> str:
     """Why a gold answer cannot be used, "" when it can."""
     from .compare import decide
-    from .parse import Unparsed
+    from .limits import Unparsed
 
     try:
         node = gold.node()

@@ -26,7 +26,7 @@ class Gold:
         Raises:
             Unparsed: when the text is no answer that can be read.
         """
-        from .parse import parse_cached
+        from .parser import parse_cached
 
         return parse_cached(self.text)
 

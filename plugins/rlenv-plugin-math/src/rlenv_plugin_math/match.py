@@ -97,7 +97,8 @@ def _decide(gold: Gold, read: Given, key: bytes, options: Options) -> Match:
 @lru_cache(maxsize=1024)
 def given(answer: str) -> Given:
     """Parse a stated answer: the whole of it, and only when that is mere words the value inside the sentence."""
-    from .parse import Unparsed, parse_cached
+    from .limits import Unparsed
+    from .parser import parse_cached
     from .tree import Text
 
     texts, hedged = readings(answer)

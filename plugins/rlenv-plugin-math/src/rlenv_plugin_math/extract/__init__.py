@@ -25,7 +25,7 @@ __all__ = [
     "readings",
 ]
 
-AUTO = ("boxed", "answer-tag", "statement", "hash", "bare", "bold", "closing")
+AUTO = ("boxed", "answer-tag", "statement", "hash", "result", "bare", "bold", "closing")
 _EXPLICIT = frozenset({"boxed", "answer-tag", "statement", "hash"})
 
 

@@ -30,8 +30,12 @@ def _braces() -> re.Pattern[str]:
 
 def boxes(text: str, start: int, end: int) -> tuple[list[Claim], bool]:
     """(outermost boxes in order, whether one was left open) of ``text[start:end]``."""
-    if "box" not in text and "\x08oxed" not in text:
+    first = text.find("box", start, end)
+    if "\x08oxed" in text:
+        first = start
+    if first < 0:
         return [], False
+    start = max(start, first - 8)  # "\\\\frame"
     openers: dict[int, int] = {}
     spans: list[_Span] = []
     for mark in _command().finditer(text, start, end):

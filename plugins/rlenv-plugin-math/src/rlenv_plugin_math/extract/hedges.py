@@ -53,6 +53,8 @@ def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
         close = [v for v in values(after[joined.end() : joined.end() + 80]) if v.start <= 12]
         if close:
             return _moved(close[0], claim.end + joined.end())
+        if "or" not in joined[0].lower():
+            return None
         words = re.compile(r"(?!so\b)\w+(?: \w+){0,2}(?=[.!?]?\s*$|[.!?]\s)").match(
             after, joined.end()
         )
@@ -72,6 +74,8 @@ def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
 def rival_before(text: str, claim: Claim, start: int) -> Claim | None:
     """Another value right before an answer: "6 or \\boxed{5}"."""
     before = text[max(start, claim.start - 120) : claim.start]
+    if " or" not in before[-24:].lower():
+        return None
     joint = re.search(r"\bor\s*[$\\(\[*]*\s*(?:[a-zA-Z]\s*=\s*)?$", before, re.IGNORECASE)
     if joint is None:
         return None

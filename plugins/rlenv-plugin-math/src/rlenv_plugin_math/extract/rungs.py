@@ -52,8 +52,6 @@ def statement(text: str, start: int, end: int) -> Extraction | None:
     """The sentence that announces the answer; other announcements that are as plain are its rivals."""
     every = statements(text, start, end)
     claims = [c for c in every if c.text]
-    if not claims:
-        claims = [c for c in statements(text, start, end, weak=True) if values(c.text)][-1:]
     if claims:
         return _announced(text, claims)
     return (
@@ -61,6 +59,12 @@ def statement(text: str, start: int, end: int) -> Extraction | None:
         if every
         else None
     )
+
+
+def result(text: str, start: int, end: int) -> Extraction | None:
+    """The last sentence that announces a result, a solution or a total."""
+    claims = [c for c in statements(text, start, end, weak=True) if values(c.text)]
+    return found(claims[-1]) if claims else None
 
 
 def _announced(text: str, claims: list[Claim]) -> Extraction:
@@ -229,6 +233,7 @@ RUNGS: dict[str, Rung] = {
     "answer-tag": answer_tag,
     "statement": statement,
     "hash": hashed,
+    "result": result,
     "bare": bare,
     "bold": bold,
     "closing": closing,

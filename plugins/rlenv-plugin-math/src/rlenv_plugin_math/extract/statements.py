@@ -24,19 +24,88 @@ def _noise() -> re.Pattern[str]:
 
 
 @cache
-def _strong() -> re.Pattern[str]:
-    """What announces the answer in so many words; ``verb`` is set where the words ask for one instead."""
+def _behind_answer() -> re.Pattern[str]:
+    """What may stand between the word "answer" and the answer itself."""
     return re.compile(
-        r"(?P<verb>\b(?:express|writ|giv|round|find|get|check|verify|simplify|leav|stat|put|present|provid|calculat|comput"
-        r"|report|box)[a-z]*\s+(?:the|your|my|our)\s+(?:final\s+)?)?"
-        r"(?<![-a-zA-Z])answers?\b(?!\s*(?:key|sheet|choice|question|option))"
-        rf"(?:[^\n.:：=?!<>\\]{{0,60}}?{_IS}|(?P<gap>[^\n.:：=?!<>\\]{{0,30}}?){_MARK}|\s*[=＝])"
-        r"|(?:^|\n)[ \t>#*_]*(?:final[ ]+answers?|answers?)[ \t*_#]*(?=\n)"
-        r"|(?:^|\n)[ \t*_]*A[*_]*\s?:(?=\s)"
-        rf"|(?<![a-zA-Z])(?:correct|right|best)\s(?:option|choice|letter)\b[^\n.:：=?!]{{0,40}}?{_LINK}"
+        r"s?\b(?!\s*(?:key|sheet|choice|question|option))"
+        rf"(?:[^\n.:：=?!<>\\]{{0,60}}?{_IS}|(?P<gap>[^\n.:：=?!<>\\]{{0,30}}?){_MARK}|\s*[=＝])",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _heading() -> re.Pattern[str]:
+    return re.compile(r"s?[ \t*_#]*(?=\n)")
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    """Words that ask for an answer, as in "express the answer as a percentage: …"."""
+    return re.compile(
+        r"\b(?:express|writ|giv|round|find|get|check|verify|simplify|leav|stat|put|present|provid|calculat|comput|report|box)"
+        r"[a-z]*\s+(?:the|your|my|our)\s+(?:final\s+)?\Z",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _choice() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![a-zA-Z])(?:correct|right|best)\s(?:option|choice|letter)\b[^\n.:：=?!]{{0,40}}?{_LINK}"
         r"|(?:最终)?答案(?:应该)?[是为：:]+",
         re.IGNORECASE,
     )
+
+
+def _marks(text: str, start: int, end: int) -> list[int]:
+    """Where the announcements end and the answers begin, in order."""
+    region = text[start:end]
+    lowered = region.lower()
+    if len(lowered) != len(region):  # a few letters grow when lowered
+        lowered = region
+    ends: list[int] = []
+    at = lowered.rfind("answer")
+    while at >= 0 and len(ends) < _MOST:
+        stop = _announced_at(text, start, start + at, end)
+        if stop is not None:
+            ends.append(stop)
+        at = lowered.rfind("answer", 0, at)
+    ends += [start + m for m in _letter_marks(region)]
+    if "option" in lowered or "choice" in lowered or "letter" in lowered or "答案" in lowered:
+        ends += [m.end() for m in _choice().finditer(text, start, end)][-_MOST:]
+    return sorted(set(ends))
+
+
+def _announced_at(text: str, start: int, at: int, end: int) -> int | None:
+    """Where an announcement that holds the word "answer" at ``at`` ends, None when it announces nothing."""
+    before = text[at - 1] if at > start else "\n"
+    if before == "-" or (before.isascii() and before.isalpha()):
+        return None
+    mark = _behind_answer().match(text, at + 6, end)
+    if mark is not None:
+        asks = _asking().search(text, max(start, at - 32), at)
+        return None if asks and (mark["gap"] is None or mark["gap"].strip(" *_")) else mark.end()
+    heading = _heading().match(text, at + 6, end)
+    line = text[max(start, text.rfind("\n", start, at) + 1) : at]
+    if heading and line.strip(" \t>#*_").lower() in ("", "final"):
+        return heading.end()
+    return None
+
+
+def _letter_marks(region: str) -> list[int]:
+    """Where the ``A:`` ends that begins a line, as in the GSM8K solutions; not where options follow it."""
+    ends: list[int] = []
+    for letter in ("A:", "A :", "**A**:", "**A:**"):
+        at = region.rfind(letter)
+        line = region[region.rfind("\n", 0, at) + 1 : at] if at >= 0 else "?"
+        stop = at + len(letter)
+        if (
+            not line.strip(" \t*_")
+            and region[stop : stop + 1].isspace()
+            and "\nB:" not in region[stop:]
+        ):
+            ends.append(stop)
+    return ends
 
 
 @cache
@@ -61,21 +130,18 @@ def _empty_talk() -> re.Pattern[str]:
 def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[Claim]:
     """Answers announced in sentences near the end, in order; those with nothing behind the mark have an empty text."""
     start = max(start, end - TAIL)
-    pattern = _weak() if weak else _strong()
-    marks = [m for m in pattern.finditer(text, start, end) if weak or not _asks(m)][-_MOST:]
+    if weak:
+        ends = [m.end() for m in _weak().finditer(text, start, end)][-_MOST:]
+    else:
+        ends = _marks(text, start, end)[-_MOST:]
     claims: list[Claim] = []
-    for mark, following in zip(marks, [*marks[1:], None], strict=False):
-        claim = _tail(text, mark.end(), end)
-        if following is not None and following.end() <= claim.end:
+    for at, following in zip(ends, [*ends[1:], None], strict=False):
+        claim = _tail(text, at, end)
+        if following is not None and following <= claim.end:
             continue  # "Final answer: the answer is 5" announces once
         if not _empty_talk().match(claim.text):
             claims.append(claim)
     return claims
-
-
-def _asks(mark: re.Match[str]) -> bool:
-    """Whether the words ask for an answer, as in "express the answer as a percentage: …"."""
-    return bool(mark["verb"] and (mark["gap"] is None or mark["gap"].strip(" *_")))
 
 
 def _tail(text: str, at: int, end: int) -> Claim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_HINTS = ("hink", "HINK", "eason", "hought", "channel|>")
+_HINTS = ("hink", "HINK", "easoning", "EASONING", "hought", "HOUGHT", "channel|>")
 _TRAILERS = (
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|return|>", "<|end|>", "</s>", "<eos>",
     "<end_of_turn>", "<|end_of_solution|>", "<｜end▁of▁sentence｜>",
@@ -24,12 +24,19 @@ def _thinking() -> re.Pattern[str]:
 def visible(response: str) -> tuple[int, int] | None:
     """(start, end) of the part outside thinking; None when a thinking block is never closed."""
     start = 0
-    if any(hint in response for hint in _HINTS):
+    if _may_think(response):
         opened = _after_thinking(response)
         if opened is None:
             return None
         start = opened
     return start, _before_trailers(response, start)
+
+
+def _may_think(response: str) -> bool:
+    """A quick look that spares most responses the search for marks."""
+    if "<" in response:
+        return any(word in response for word in _HINTS)
+    return "◁" in response or "THINK]" in response
 
 
 def _after_thinking(response: str) -> int | None:
@@ -55,6 +62,8 @@ def _before_trailers(response: str, start: int) -> int:
         if response[end - 1].isspace() or response[end - 1] == "\x00":
             end -= 1
             continue
+        if response[end - 1] != ">":
+            break
         mark = next((t for t in _TRAILERS if response.endswith(t, start, end)), None)
         if mark is None:
             break
