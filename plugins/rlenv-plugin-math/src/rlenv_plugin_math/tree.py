@@ -239,7 +239,66 @@ class Text:
 
 
 Node: TypeAlias = (
-    Num | Const | Sym | Add | Mul | Div | Neg | Pow | PlusMinus | Call | Big | Piecewise | Rel | Logic
-    | Seq | Items | SetOf | Builder | SetOp | NamedSet | Matrix | Mod | Based | Quantity | Choice
-    | Clock | Date | Ratio | Text
+    Num
+    | Const
+    | Sym
+    | Add
+    | Mul
+    | Div
+    | Neg
+    | Pow
+    | PlusMinus
+    | Call
+    | Big
+    | Piecewise
+    | Rel
+    | Logic
+    | Seq
+    | Items
+    | SetOf
+    | Builder
+    | SetOp
+    | NamedSet
+    | Matrix
+    | Mod
+    | Based
+    | Quantity
+    | Choice
+    | Clock
+    | Date
+    | Ratio
+    | Text
 )
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes right below this one, in the order in which they are written."""
+    found: list[Node] = []
+    for name in node.__slots__:  # type: ignore[union-attr]
+        value = getattr(node, name, None)
+        if isinstance(value, tuple):
+            _collect(value, found)
+        elif isinstance(value, _KINDS):
+            found.append(value)
+    return tuple(found)
+
+
+def _collect(values: tuple[object, ...], found: list[Node]) -> None:
+    for value in values:
+        if isinstance(value, tuple):
+            _collect(value, found)
+        elif isinstance(value, _KINDS):
+            found.append(value)
+
+
+_KINDS = Node.__args__
+
+
+def height(node: Node) -> int:
+    """How many levels the tree has; a leaf has 1.  Not recursive."""
+    levels = 0
+    row = [node]
+    while row:
+        levels += 1
+        row = [child for parent in row for child in children(parent)]
+    return levels

@@ -1,0 +1,210 @@
+"""Text to text: Unicode, invisible characters, dollar signs and wrappers, the same for gold and response."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from .limits import LENGTH, Unparsed
+
+_SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ"
+_SUB = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₖₓₐₑₘ"
+_FROM_SUPER = str.maketrans(_SUPER, "0123456789+-=()ni")
+_FROM_SUB = str.maketrans(_SUB, "0123456789+-=()nkxaem")
+_RUNS = re.compile(f"([{_SUPER}]+)|([{_SUB}]+)")
+
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξρςστυφχψωΓΔΘΛΞΠΣΦΨΩϕϵϑµ",
+        [
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "epsilon",
+            "zeta",
+            "eta",
+            "theta",
+            "iota",
+            "kappa",
+            "lambda",
+            "mu",
+            "nu",
+            "xi",
+            "rho",
+            "sigma",
+            "sigma",
+            "tau",
+            "upsilon",
+            "phi",
+            "chi",
+            "psi",
+            "omega",
+            "Gamma",
+            "Delta",
+            "Theta",
+            "Lambda",
+            "Xi",
+            "Pi",
+            "Sigma",
+            "Phi",
+            "Psi",
+            "Omega",
+            "phi",
+            "epsilon",
+            "theta",
+            "mu",
+        ],
+        strict=True,
+    )
+)
+_COMMANDS = {
+    "π": "pi", "∞": "infty", "√": "surd", "∛": "cuberoot", "∜": "fourthroot", "≤": "le", "≦": "le",
+    "⩽": "le", "≥": "ge", "≧": "ge", "⩾": "ge", "≠": "ne", "≈": "approx", "≡": "equiv", "≅": "cong",
+    "∼": "sim", "∝": "propto", "∈": "in", "∉": "notin", "∋": "ni", "⊂": "subset", "⊆": "subseteq",
+    "⊃": "supset", "⊇": "supseteq", "∪": "cup", "∩": "cap", "∖": "setminus", "∅": "emptyset",
+    "∧": "land", "∨": "lor", "¬": "neg", "⇒": "implies", "⟹": "implies", "⇔": "iff", "⟺": "iff",
+    "→": "to", "⟶": "to", "×": "times", "·": "cdot", "⋅": "cdot", "•": "cdot", "∙": "cdot",
+    "∗": "ast", "÷": "div", "±": "pm", "∓": "mp", "⟨": "langle", "⟩": "rangle", "〈": "langle",
+    "〉": "rangle", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "∑": "sum",
+    "∏": "prod", "∫": "int", "ℝ": "mathbb{R}", "ℤ": "mathbb{Z}", "ℚ": "mathbb{Q}",
+    "ℕ": "mathbb{N}", "ℂ": "mathbb{C}", "∣": "mid", "∥": "parallel", "⊥": "perp", "∠": "angle",
+    "△": "triangle", "°": "degree", "º": "degree", "˚": "degree", "ℓ": "ell", "∂": "partial",
+}  # fmt: skip
+_TEXTS = {
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "‒": "-", "﹣": "-", "⁄": "/", "∕": "/",
+    "…": "...", "⋯": "...", "′": "'", "″": "''", "’": "'", "‘": "'", "“": '"', "”": '"',
+    "℃": "\\degree C", "℉": "\\degree F", "、": ",", "。": ".", "∶": ":", "‖": "\\|", "↦": "\\to ",
+    "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}", "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}",
+    "¾": r"\frac{3}{4}", "⅕": r"\frac{1}{5}", "⅖": r"\frac{2}{5}", "⅗": r"\frac{3}{5}",
+    "⅘": r"\frac{4}{5}", "⅙": r"\frac{1}{6}", "⅚": r"\frac{5}{6}", "⅐": r"\frac{1}{7}",
+    "⅛": r"\frac{1}{8}", "⅜": r"\frac{3}{8}", "⅝": r"\frac{5}{8}", "⅞": r"\frac{7}{8}",
+    "⅑": r"\frac{1}{9}", "⅒": r"\frac{1}{10}", "\u00a0": " ", "\u2009": "\\,", "\u202f": "\\,",
+    "\u2007": "\\,", "\u2008": "\\,", "\u200a": "\\,", "٫": ".", "٬": "{,}", "٪": "%",
+    "＄": "\\$", "﹩": "\\$",
+}  # fmt: skip
+_GONE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff\ufe0e\ufe0f\u061c"
+_TABLE: dict[int, str] = {ord(c): f"\\{n} " for c, n in (_GREEK | _COMMANDS).items()}
+_TABLE |= {ord(c): text for c, text in _TEXTS.items()}
+_TABLE |= dict.fromkeys([*map(ord, _GONE), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "")
+
+_PAIRS = (
+    ("$$", "$$"), ("$", "$"), ("\\[", "\\]"), ("\\(", "\\)"), ("**", "**"), ("__", "__"),
+    ("`", "`"), ('"', '"'), ("*", "*"), ("``", "''"),
+)  # fmt: skip
+_BOXES = ("\\boxed{", "\\fbox{", "\\displaystyle{")
+_DOLLAR = re.compile(r"\\.|\$+", re.DOTALL)
+_TRAILING = ".,;:"
+
+
+def normalize(text: str) -> str:
+    """The text with one spelling for every character, without wrappers and trailing punctuation.
+
+    Raises ``Unparsed`` when it is longer than the limit.
+    """
+    if len(text) > 4 * LENGTH:
+        raise Unparsed("too long", LENGTH)
+    if not text.isascii():
+        text = _ascii(text)
+    text = unwrap(" ".join(text.split()))
+    if len(text) > LENGTH:
+        raise Unparsed("too long", LENGTH)
+    return _dollars(text) if "$" in text else text
+
+
+def _ascii(text: str) -> str:
+    text = _RUNS.sub(_script, text).translate(_TABLE)
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", text).translate(_TABLE)
+    return text if text.isascii() else "".join(map(_digit, text))
+
+
+def _script(match: re.Match[str]) -> str:
+    above, below = match.groups()
+    if above:
+        return "^{" + above.translate(_FROM_SUPER) + "}"
+    return "_{" + below.translate(_FROM_SUB) + "}"
+
+
+def _digit(char: str) -> str:
+    value = unicodedata.decimal(char, None)
+    return char if value is None else str(value)
+
+
+def unwrap(text: str) -> str:
+    """Without what stands around the answer: math delimiters, a box, Markdown marks, a final period."""
+    for _ in range(12):
+        inner = _unwrap_once(text.strip())
+        if inner == text:
+            break
+        text = inner
+    return text
+
+
+def _unwrap_once(text: str) -> str:
+    if text[-1:] in _TRAILING and not text.endswith("..") and text[-2:-1] != "\\":
+        return text[:-1]
+    for opening, closing in _PAIRS:
+        width = len(opening)
+        if text.startswith(opening) and text.endswith(closing) and len(text) > 2 * width:
+            inner = text[width : -len(closing)]
+            if opening not in inner and inner[-1:] != "\\" and (opening != "$" or "$" not in inner):
+                return inner
+    for opening in _BOXES:
+        if text.startswith(opening) and text.endswith("}") and _closes_last(text, len(opening)):
+            return text[len(opening) : -1]
+    return text
+
+
+def _closes_last(text: str, start: int) -> bool:
+    """Whether the brace that stands open at ``start`` is closed by the last character."""
+    depth = 1
+    at = start
+    while at < len(text):
+        char = text[at]
+        if char == "\\":
+            at += 1
+        elif char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0:
+                return at == len(text) - 1
+        at += 1
+    return False
+
+
+def _dollars(text: str) -> str:
+    """Math delimiters become spaces; a dollar sign that is money becomes ``\\$``."""
+    signs = [m for m in _DOLLAR.finditer(text) if m.group()[0] == "$"]
+    if not signs:
+        return text
+    money = [_before_number(text, m.end()) for m in signs]
+    delimiters = len(signs) % 2 == 0 and not all(money)
+    pieces: list[str] = []
+    end = 0
+    for sign, is_money in zip(signs, money, strict=True):
+        pieces.append(text[end : sign.start()])
+        end = sign.end()
+        after_number = text[: sign.start()].rstrip()[-1:].isdigit() if len(signs) == 1 else False
+        is_currency = not delimiters and len(sign.group()) == 1 and (is_money or after_number)
+        pieces.append("\\$" if is_currency else " ")
+    pieces.append(text[end:])
+    return "".join(pieces).strip()
+
+
+def _before_number(text: str, at: int) -> bool:
+    rest = text[at : at + 3].lstrip(" -")
+    return rest[:1].isdigit() or rest[:1] == "."
+
+
+_MARKS = re.compile(
+    r"\\(?:text|mathrm|textbf|mathbf|textit|mbox|operatorname|textrm)\s*\{|[{}$*_`~\"]|\\[,;:! ]"
+)
+
+
+def plain(text: str) -> str:
+    """Case-folded words with single spaces, without markup and punctuation at the ends."""
+    words = _MARKS.sub(" ", text).replace("\\", "").casefold()
+    return " ".join(words.split()).strip(" .,;:!?'")

@@ -1,0 +1,287 @@
+"""Names and what they stand for: variables, constants, functions with their arguments, words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rlenv_plugin_math import words
+from rlenv_plugin_math.tree import (
+    Add,
+    Call,
+    Choice,
+    Const,
+    Mul,
+    Node,
+    Num,
+    Pow,
+    Quantity,
+    Seq,
+    Sym,
+    Text,
+)
+
+from .engine import POSTFIX, PREFIX, PRODUCT, RELATION, Parser, Prose
+from .operators import differential, script
+
+_CALLED = frozenset(
+    ["f", "g", "h", "F", "G", "H", "phi", "Gamma", "zeta", "psi", "Phi", "Psi", "P", "Q", "T"]
+)
+_ALWAYS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "Gamma", "zeta", "psi", "Phi", "Psi"])
+_ARCS = {
+    "sin": "asin", "cos": "acos", "tan": "atan", "cot": "acot", "sec": "asec", "csc": "acsc",
+    "sinh": "asinh", "cosh": "acosh", "tanh": "atanh",
+}  # fmt: skip
+_ROOTS = {"sqrt": 2, "cbrt": 3, "fourthroot": 4}
+_OPEN = frozenset(("(", "[", "{", "l|", "|", "lnorm"))
+_BARE = frozenset(("num", "letter", "const", "cmd", "deg", "{"))
+_MINUS_ONE = Num(Fraction(-1))
+_PHRASE_ENDS = frozenset(
+    ("end", ",", ";", "and", "or", "rel", ")", "]", "}", "\\}", "&", "row", "implies", "mid", "|", ":", "land")
+)  # fmt: skip
+
+
+def letter(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    """A variable with its subscript and primes, or the call of a function letter."""
+    if p.diff == "" and p.texts[p.pos] == "d" and differential(p):
+        return Num(Fraction(1))
+    name = p.texts[p.pos]
+    p.pos += 1
+    kind = p.kinds[p.pos]
+    if kind == "_":
+        name = f"{name}_{below(p)}"
+        kind = p.kinds[p.pos]
+        if kind == "^" and name.startswith("C_"):
+            return _chosen(p, name)
+    while kind == "'" and p.gaps[p.pos] == 0:
+        name += "'"
+        p.pos += 1
+        kind = p.kinds[p.pos]
+    if kind == "(" or (kind == "^" and name in _ALWAYS):
+        return _maybe_call(p, name)
+    return Sym(name)
+
+
+def below(p: Parser) -> str:
+    """The text of a subscript, without braces and spaces; the underscore stands here."""
+    p.pos += 1
+    kind = p.kinds[p.pos]
+    if kind == "{":
+        start = p.pos + 1
+        depth = 1
+        while depth:
+            p.pos += 1
+            kind = p.kinds[p.pos]
+            if kind == "end":
+                raise p.broken()
+            depth += (kind == "{") - (kind == "}")
+        p.pos += 1
+        return "".join(p.texts[start : p.pos - 1])
+    if kind in ("end", ")", "}", ","):
+        raise p.broken()
+    p.pos += 1
+    return p.texts[p.pos - 1]
+
+
+def _chosen(p: Parser, name: str) -> Node:
+    """``C_5^2`` is a binomial coefficient when both are numbers or both are letters."""
+    n = name[2:]
+    p.pos += 1
+    k = script(p)
+    if (n.isdigit() and type(k) is Num) or (n == "n" and type(k) is Sym):
+        return Call("binomial", (Num(Fraction(int(n))) if n.isdigit() else Sym(n), k))
+    return Pow(Sym(name), k)
+
+
+def _maybe_call(p: Parser, name: str) -> Node:
+    root = name.rstrip("'").partition("_")[0]
+    pos = p.pos
+    if p.kinds[pos] == "^":
+        p.pos += 1
+        exponent = script(p)
+        if exponent == _MINUS_ONE and p.kinds[p.pos] == "(":
+            return Call(f"{name}^-1", _arguments(p))
+        p.pos = pos
+        return Sym(name)
+    if p.gaps[pos] and root not in _ALWAYS:
+        return Sym(name)
+    if root in _ALWAYS or name.endswith("'"):
+        return Call(name, _arguments(p))
+    if root in "CP" and len(root) == 1 and p.kinds[pos + 1 : pos + 5] == ["num", ",", "num", ")"]:
+        args = _arguments(p)
+        return Call("binomial" if root == "C" else name, args)
+    if root in _CALLED or (len(root) == 1 and root.isupper()):
+        return _call_if_list(p, name)
+    return Sym(name)
+
+
+def _call_if_list(p: Parser, name: str) -> Node:
+    """``P(1, 2)`` and ``P(X = 1)`` are calls; ``P(x + 1)`` may be a product and so may ``A(1, 2)``."""
+    depth = 0
+    for pos in range(p.pos, len(p.kinds)):
+        kind = p.kinds[pos]
+        depth += (kind == "(") - (kind == ")")
+        if depth == 0:
+            break
+        if depth == 1 and kind in (",", "rel", "mid", "|", "setop"):
+            return Call(name, _arguments(p))
+    return Sym(name)
+
+
+def _arguments(p: Parser) -> tuple[Node, ...]:
+    """The bracketed arguments that start here."""
+    node = PREFIX[p.kinds[p.pos]](p, POSTFIX)
+    if type(node) is Seq and node.opening == "(" and node.closing == ")":
+        return node.items
+    return (node,)
+
+
+def constant(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    name = p.texts[p.pos]
+    p.pos += 1
+    if p.kinds[p.pos] == "_":
+        return Sym(f"{name}_{below(p)}")
+    return Const(name)
+
+
+def function(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    """A named function with exponent, base and arguments, in brackets or not."""
+    name = p.texts[p.pos]
+    p.pos += 1
+    base: Node | None = None
+    exponent: Node | None = None
+    while p.kinds[p.pos] in ("^", "_"):
+        above = p.kinds[p.pos] == "^"
+        p.pos += 1
+        if above:
+            exponent = script(p)
+        else:
+            base = script(p)
+    if p.kinds[p.pos] in ("end", ")", ",", "rel", "}") or p.kinds[p.pos] not in PREFIX:
+        return Sym(name)
+    if exponent == _MINUS_ONE and name in _ARCS:
+        name, exponent = _ARCS[name], None
+    p.deeper()
+    args = _function_arguments(p, name)
+    p.depth -= 1
+    node = called(name, args, base)
+    return node if exponent is None else Pow(node, exponent)
+
+
+def _function_arguments(p: Parser, name: str) -> tuple[Node, ...]:
+    kind = p.kinds[p.pos]
+    if kind == "(" or (kind == "[" and name not in _ROOTS):
+        return _arguments(p)
+    if kind == "{":
+        return (p.braced(),)
+    if name in _ROOTS:
+        return (p.expr(POSTFIX),)
+    return (_bare(p),)
+
+
+def _bare(p: Parser) -> Node:
+    r"""An argument without brackets: ``\sin 2x``, up to the next sign, bracket or function."""
+    factors = [p.expr(PRODUCT)]
+    while p.kinds[p.pos] in _BARE or (p.kinds[p.pos] == "(" and type(factors[-1]) is Num):
+        kind = p.kinds[p.pos]
+        if kind == "deg":
+            p.pos += 1
+            factors[-1] = Quantity(factors[-1], (("deg", 1),))
+        elif (kind == "num" and type(factors[-1]) is Num) or (
+            p.diff is not None and p.texts[p.pos] == "d"
+        ):
+            break
+        else:
+            factors.append(p.expr(PRODUCT))
+    node = factors[0] if len(factors) == 1 else Mul(tuple(factors))
+    if p.kinds[p.pos] == "/" and p.kinds[p.pos + 1] == "num" and Const("pi") in factors:
+        return PREFIX_OVER(p, node)
+    return node
+
+
+def PREFIX_OVER(p: Parser, node: Node) -> Node:  # noqa: N802
+    r"""``\sin \pi/3``: nobody means a third of zero."""
+    from rlenv_plugin_math.tree import Div
+
+    p.pos += 1
+    return Div(node, PREFIX["num"](p, POSTFIX))
+
+
+def called(name: str, args: tuple[Node, ...], base: Node | None = None) -> Node:
+    """The one shape of a named function."""
+    if name in _ROOTS and len(args) == 1:
+        return Call("root", (args[0], Num(Fraction(_ROOTS[name]))))
+    if name == "exp" and len(args) == 1:
+        return Pow(Const("e"), args[0])
+    if name == "cis" and len(args) == 1:
+        return Add((Call("cos", args), Mul((Const("i"), Call("sin", args)))))
+    if name == "lg" and base is None:
+        return Call("log", (*args, Num(Fraction(10))))
+    if name == "log":
+        if base == Const("e"):
+            return Call("ln", args)
+        return Call("log", args if base is None else (*args, base))
+    if base is not None:
+        return Call(f"{name}_", (*args, base))
+    return Call(name, args)
+
+
+def word(p: Parser, floor: int) -> Node:
+    """A number in words, a named unit used as a name, a known phrase, or a phrase of plain words."""
+    taken = _upcoming(p)
+    found = words.number([text for text, _ in taken])
+    if found is not None:
+        node, used = found
+        p.pos = taken[used - 1][1]
+        return node
+    if p.texts[p.pos].lower() in ("option", "choice", "answer") and len(p.texts[p.pos + 1]) == 1:
+        p.pos += 2
+        return Choice(p.texts[p.pos - 1].upper())
+    if floor > RELATION:
+        return _letters(p)
+    return _phrase(p)
+
+
+def _upcoming(p: Parser) -> list[tuple[str, int]]:
+    """Words from here on in lower case, with the place behind each; a hyphen between is skipped."""
+    taken: list[tuple[str, int]] = []
+    pos = p.pos
+    while p.kinds[pos] in ("word", "and", "letter") and len(taken) < 16:
+        taken.append((p.texts[pos].lower(), pos + 1))
+        pos += 1
+        if p.kinds[pos] == "-" and p.kinds[pos + 1] == "word":
+            pos += 1
+    return taken
+
+
+def _letters(p: Parser) -> Node:
+    """A short word inside an expression is a product of letters (``ms`` in ``3ms + 1``), else prose."""
+    text = p.texts[p.pos]
+    if len(text) > 3 or not words.is_product(text) or p.upright[p.pos]:
+        raise Prose
+    at = p.pos
+    for row, value in ((p.kinds, "letter"), (p.gaps, 0), (p.ats, p.ats[at]), (p.upright, False)):
+        row[at : at + 1] = [value] * len(text)  # type: ignore[index,list-item]
+    p.texts[at : at + 1] = list(text)
+    return letter(p, PRODUCT)
+
+
+def _phrase(p: Parser) -> Node:
+    start = p.pos
+    parts: list[str] = []
+    while p.kinds[p.pos] in ("word", "letter", "const", "'", ".") or (
+        p.kinds[p.pos] == "-" and p.kinds[p.pos + 1] == "word"
+    ):
+        glue = "" if p.gaps[p.pos] == 0 and p.pos > start else " "
+        parts.append(glue + p.texts[p.pos])
+        p.pos += 1
+    text = "".join(parts).strip().casefold()
+    if p.pos == start + 1 and p.kinds[p.pos] not in _PHRASE_ENDS and words.is_product(text):
+        p.pos = start
+        return _letters(p)
+    if p.kinds[p.pos] not in _PHRASE_ENDS:
+        raise Prose
+    known = words.phrase(text)
+    return Text(text) if known is None else known
+
+
+PREFIX |= {"letter": letter, "const": constant, "fn": function, "word": word}

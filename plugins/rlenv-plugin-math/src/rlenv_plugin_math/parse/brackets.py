@@ -1,0 +1,238 @@
+"""Whatever stands in brackets or bars: groups, tuples, intervals, sets, absolute values."""
+
+from __future__ import annotations
+
+from rlenv_plugin_math.limits import Unparsed
+from rlenv_plugin_math.tree import Builder, Call, Logic, Matrix, Node, Rel, Seq, SetOf, Sym
+
+from .engine import NO_STOPS, PREFIX, Parser
+
+_FRENCH = frozenset(("[", "r["))
+_BAR = frozenset(("|", "r|"))
+_SUCH_THAT = frozenset(("|", ":", "mid"))
+_SEPARATORS = frozenset((",", ";", "and", "or", "row"))
+_NORM = frozenset(("norm", "||", "rnorm"))
+
+
+def items(p: Parser) -> tuple[list[Node], str]:
+    """Nodes between separators, and the separators, one sign each (``,`` ``;`` ``&`` ``|`` ``\\``)."""
+    nodes: list[Node] = []
+    between: list[str] = []
+    while True:
+        nodes.append(p.expr(0))
+        kind = p.kinds[p.pos]
+        if kind not in _SEPARATORS:
+            return nodes, "".join(between)
+        between.append({"and": "&", "or": "|", "row": "\\"}.get(kind, kind))
+        p.pos += 1
+        while p.kinds[p.pos] in ("and", "or", ","):  # "1, 2, and 3"
+            between[-1] = "|" if p.kinds[p.pos] == "or" else "&"
+            p.pos += 1
+        if p.kinds[p.pos] in ("end", ")", "]", "\\}", "}"):
+            return nodes, "".join(between[:-1])
+
+
+def bracket(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    """``(…)``, ``[…]``, ``(…]``, ``]…[``: a group when it holds one thing, else a sequence."""
+    opening = p.texts[p.pos]
+    saved = p.inside, p.stops
+    p.inside, p.stops = True, NO_STOPS if opening != "]" else _FRENCH
+    p.deeper()
+    p.pos += 1
+    if p.kinds[p.pos] in (")", "]"):
+        p.pos += 1
+        nodes: list[Node] = []
+        between = ""
+    else:
+        nodes, between = items(p)
+        if p.kinds[p.pos] not in (")", "]", "r[", "["):
+            raise p.broken()
+        p.pos += 1
+    closing = p.texts[p.pos - 1]
+    p.depth -= 1
+    p.inside, p.stops = saved
+    if len(nodes) == 1:
+        if (opening, closing) not in (("(", ")"), ("[", "]")):
+            raise Unparsed("brackets that do not match", p.ats[p.pos - 1])
+        return nodes[0]
+    if opening == "[" and closing == "]":
+        matrix = _matrix(nodes, between)
+        if matrix is not None:
+            return matrix
+    return Seq(tuple(nodes), opening, closing)
+
+
+def _matrix(nodes: list[Node], between: str) -> Matrix | None:
+    """``[[1, 2], [3, 4]]`` and ``[1, 2; 3, 4]``."""
+    if nodes and all(type(n) is Seq and n.opening == "[" and n.closing == "]" for n in nodes):
+        rows = [n.items for n in nodes if type(n) is Seq]
+    elif ";" in between and "," in between and set(between) == {";", ","}:
+        rows = _rows(nodes, between)
+    else:
+        return None
+    if len({len(row) for row in rows}) != 1:
+        return None
+    return Matrix(tuple(rows))
+
+
+def _rows(nodes: list[Node], between: str) -> list[tuple[Node, ...]]:
+    rows: list[list[Node]] = [[nodes[0]]]
+    for sign, node in zip(between, nodes[1:], strict=True):
+        if sign == ";":
+            rows.append([])
+        rows[-1].append(node)
+    return [tuple(row) for row in rows]
+
+
+def angled(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    r"""``\langle 1, 2 \rangle`` and ``<1, 2>``."""
+    plain = p.kinds[p.pos] == "rel"
+    if plain and p.texts[p.pos] != "<":
+        raise p.broken()
+    saved = p.inside, p.stops
+    p.inside, p.stops = True, frozenset(("rel",)) if plain else NO_STOPS
+    p.deeper()
+    p.pos += 1
+    nodes, _ = items(p)
+    if p.texts[p.pos] != ">":
+        raise p.broken()
+    p.pos += 1
+    p.depth -= 1
+    p.inside, p.stops = saved
+    return Seq(tuple(nodes), "<", ">")
+
+
+def braces(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    r"""``\{1, 2\}``, ``\{x \mid x > 1\}``, a system behind ``\left\{``; ``{…}`` alone is a group."""
+    group = p.kinds[p.pos] == "{"
+    closing = ("}",) if group else ("\\}", "r.")
+    first = p.pos == 0
+    saved = p.inside, p.stops
+    p.inside, p.stops = True, _SUCH_THAT
+    p.deeper()
+    p.pos += 1
+    if p.kinds[p.pos] in closing:
+        p.pos += 1
+        node: Node = SetOf(())
+        if group and p.kinds[p.pos] in ("_", "^"):
+            node = _prescript(p)
+    else:
+        node = _braced(p, group)
+        if p.kinds[p.pos] not in closing:
+            raise p.broken()
+        system = p.kinds[p.pos] == "r."
+        p.pos += 1
+        if system and type(node) is SetOf and len(node.items) == 1:
+            node = node.items[0]
+        if (
+            group
+            and first
+            and p.kinds[p.pos] == "end"
+            and "\\" not in p.source
+            and type(node) is not Builder
+        ):
+            node = node if type(node) is SetOf else SetOf((node,))
+    p.depth -= 1
+    p.inside, p.stops = saved
+    return node
+
+
+def _braced(p: Parser, group: bool) -> Node:  # noqa: FBT001 - private
+    nodes, _ = items(p)
+    if p.kinds[p.pos] in _SUCH_THAT:
+        p.pos += 1
+        p.stops = NO_STOPS
+        return _builder(nodes, items(p)[0])
+    if group and len(nodes) == 1:
+        return nodes[0]
+    return SetOf(tuple(nodes))
+
+
+def _builder(left: list[Node], conditions: list[Node]) -> Builder:
+    condition = conditions[0] if len(conditions) == 1 else Logic("and", tuple(conditions))
+    element: Node = left[0] if len(left) == 1 else Seq(tuple(left), "(", ")")
+    if type(element) is Rel and element.ops == ("in",):
+        return Builder(element.args[0], condition, element.args[1])
+    return Builder(element, condition)
+
+
+def _prescript(p: Parser) -> Node:
+    """``{}_nC_k`` and ``{}^nC_k``."""
+    from .operators import script
+
+    p.pos += 1
+    top = script(p)
+    if p.texts[p.pos] not in ("C", "P") or p.kinds[p.pos + 1] not in ("_", "^"):
+        raise p.broken()
+    name = "binomial" if p.texts[p.pos] == "C" else "P"
+    p.pos += 2
+    return Call(name, (top, script(p)))
+
+
+def bars(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    """``|x|`` and its LaTeX spellings; the bars of a matrix are its determinant."""
+    left = p.kinds[p.pos]
+    saved = p.inside, p.stops
+    p.inside, p.stops = False, _BAR
+    p.deeper()
+    p.pos += 1
+    node = p.expr(0)
+    if p.kinds[p.pos] != ("r|" if left == "l|" else "|"):
+        raise p.broken()
+    p.pos += 1
+    p.depth -= 1
+    p.inside, p.stops = saved
+    return Call("det" if type(node) is Matrix else "abs", (node,))
+
+
+def norm(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    saved = p.inside, p.stops
+    p.inside, p.stops = False, _NORM
+    p.deeper()
+    p.pos += 1
+    node = p.expr(0)
+    if p.kinds[p.pos] not in _NORM:
+        raise p.broken()
+    p.pos += 1
+    p.depth -= 1
+    p.inside, p.stops = saved
+    return Call("norm", (node,))
+
+
+def rounded(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    """Floor and ceiling."""
+    kind, name = p.kinds[p.pos], p.texts[p.pos]
+    saved = p.inside, p.stops
+    p.inside, p.stops = False, NO_STOPS
+    p.deeper()
+    p.pos += 1
+    node = p.expr(0)
+    p.expect("r" + kind[1:])
+    p.depth -= 1
+    p.inside, p.stops = saved
+    return Call(name, (node,))
+
+
+def ellipsis(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    p.pos += 1
+    return Sym("...")
+
+
+PREFIX |= {
+    "(": bracket,
+    "[": bracket,
+    "]": bracket,
+    "l]": bracket,
+    "langle": angled,
+    "rel": angled,
+    "{": braces,
+    "\\{": braces,
+    "|": bars,
+    "l|": bars,
+    "norm": norm,
+    "lnorm": norm,
+    "||": norm,
+    "lfloor": rounded,
+    "lceil": rounded,
+    "...": ellipsis,
+}

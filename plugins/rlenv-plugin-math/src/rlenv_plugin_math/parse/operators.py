@@ -1,0 +1,405 @@
+"""Sums, products, powers, relations and what else stands between two operands."""
+
+from __future__ import annotations
+
+from rlenv_plugin_math.limits import Unparsed
+from rlenv_plugin_math.tree import (
+    Add,
+    Builder,
+    Call,
+    Div,
+    Logic,
+    Mod,
+    Mul,
+    NamedSet,
+    Neg,
+    Node,
+    Num,
+    PlusMinus,
+    Pow,
+    Quantity,
+    Ratio,
+    Rel,
+    Seq,
+    SetOf,
+    SetOp,
+    Sym,
+    Text,
+)
+
+from .engine import (
+    INFIX,
+    LAND,
+    LOR,
+    MODULO,
+    OVER,
+    POSTFIX,
+    POWER,
+    PREFIX,
+    PRODUCT,
+    RATIO,
+    RELATION,
+    SETS,
+    SUM,
+    Parser,
+    Prose,
+)
+from .numerals import based
+from .quantities import attach, names_unit, of_words
+
+SET_NODES = (SetOf, Seq, SetOp, NamedSet, Builder)
+# what may begin a factor without a sign before it
+STARTS = frozenset(
+    ("num", "letter", "const", "word", "fn", "cmd", "(", "[", "{", "\\{", "|", "l|", "lnorm", "lfloor",
+     "lceil", "basis", "langle", "cur", "%", "deg", "norm", "circ")
+)  # fmt: skip
+_UNITS = frozenset(("word", "letter", "const", "%", "deg", "cmd", "cur"))
+
+
+def negative(node: Node) -> Node:
+    """``-node``, folded into a literal or a quantity."""
+    if type(node) is Num:
+        return Num(-node.value, node.decimals, node.repeating)
+    if type(node) is Quantity:
+        return Quantity(negative(node.value), node.unit)
+    return Neg(node)
+
+
+def minus(p: Parser, floor: int) -> Node:
+    p.pos += 1
+    p.deeper()
+    node = p.expr(max(floor, PRODUCT - 1))
+    p.depth -= 1
+    if type(node) is Text:
+        raise Prose
+    return negative(node)
+
+
+def plus(p: Parser, floor: int) -> Node:
+    p.pos += 1
+    p.deeper()
+    node = p.expr(max(floor, PRODUCT - 1))
+    p.depth -= 1
+    return node
+
+
+def plus_minus(p: Parser, floor: int) -> Node:
+    sign = int(p.texts[p.pos])
+    p.pos += 1
+    p.deeper()
+    node = p.expr(max(floor, PRODUCT - 1))
+    p.depth -= 1
+    return PlusMinus(None, node, sign)
+
+
+def total(p: Parser, left: Node) -> Node:
+    """A whole sum behind its first term."""
+    terms = [left]
+    while not p.diff:
+        kind = p.kinds[p.pos]
+        if kind == "+":
+            p.pos += 1
+            terms.append(p.expr(SUM))
+        elif kind == "-":
+            p.pos += 1
+            terms.append(negative(p.expr(SUM)))
+        elif kind == "pm":
+            sign = int(p.texts[p.pos])
+            p.pos += 1
+            p.chain += 1
+            terms = [PlusMinus(_sum(terms), p.expr(SUM), sign)]
+        else:
+            break
+    return _sum(terms)
+
+
+def _sum(terms: list[Node]) -> Node:
+    if len(terms) == 1:
+        return terms[0]
+    if any(type(term) is Text for term in terms):
+        raise Prose
+    if type(terms[0]) in SET_NODES and len(terms) == 2:
+        removed = terms[1]
+        if type(removed) is Neg and type(removed.arg) in (SetOf, NamedSet, SetOp):
+            return SetOp("difference", (terms[0], removed.arg))
+    last = terms[-1]
+    if type(last) is Quantity and last.unit[0][0] not in "%$€£¥₹₩":
+        if not any(type(term) in (Quantity, PlusMinus) for term in terms[:-1]):
+            return Quantity(Add((*terms[:-1], last.value)), last.unit)
+    return Add(tuple(terms))
+
+
+def product(p: Parser, left: Node) -> Node:
+    """A whole product behind its first factor: signs, juxtaposition, units, the dx of an integral."""
+    factors = [left]
+    while True:
+        kind = p.kinds[p.pos]
+        if kind == "*":
+            p.pos += 1
+            factors.append(p.expr(PRODUCT))
+        elif kind == "/":
+            p.pos += 1
+            p.chain += 1
+            factors = [Div(_times(factors), p.expr(PRODUCT))]
+        elif kind not in STARTS or kind in p.stops or not _juxtaposed(p, kind, factors):
+            break
+        if p.diff:
+            break
+    return _times(factors)
+
+
+def _juxtaposed(p: Parser, kind: str, factors: list[Node]) -> bool:
+    """Take one factor, unit or differential; False when the product ends here."""
+    if kind == "letter" and p.diff == "" and differential(p):
+        return True
+    if kind in _UNITS and _united(p, kind, factors):
+        return True
+    if kind == "num":
+        _number_behind(p, factors)
+        return True
+    if kind == "[" and p.gaps[p.pos] and type(factors[-1]) in SET_NODES:
+        return False
+    if kind == "circ":
+        p.pos += 1
+        p.expect("(") if False else None
+        raise p.broken()
+    factors.append(p.expr(PRODUCT))
+    if type(factors[-1]) is Text or type(factors[0]) is Text:
+        raise Prose
+    return True
+
+
+def _united(p: Parser, kind: str, factors: list[Node]) -> bool:
+    """Whether the token made a quantity (or a bigger number, or a base) of what stands before it."""
+    last = factors[-1]
+    if kind in ("letter", "const", "cmd") and not names_unit(p):
+        return False
+    if kind == "word":
+        found = of_words(p, last if len(factors) == 1 else None)
+        if found is not None:
+            factors[-1] = found
+            return True
+    several = len(factors) > 1 and any(type(f) is Quantity for f in factors[:-1])
+    whole = last if several else _times(factors)
+    node = attach(p, whole)
+    if node is None:
+        return False
+    if several:
+        factors[-1] = node
+    else:
+        factors[:] = [node]
+    return True
+
+
+def _number_behind(p: Parser, factors: list[Node]) -> None:
+    """``2 hours 30 minutes`` adds; ``x2`` multiplies; two literals side by side are no product."""
+    last = factors[-1]
+    if type(last) is Num and p.kinds[p.pos - 1] == "num":
+        raise Unparsed("two numbers side by side", p.ats[p.pos])
+    if type(last) is Text:
+        raise Prose
+    if type(last) is Quantity or (type(last) is Add and type(last.args[-1]) is Quantity):
+        right = attach(p, p.expr(POWER))
+        if right is not None:
+            parts = last.args if type(last) is Add else (last,)
+            factors[-1] = Add((*parts, right))
+            return
+        raise Unparsed("a number behind a unit", p.ats[p.pos - 1])
+    factors.append(p.expr(PRODUCT))
+
+
+def _times(factors: list[Node]) -> Node:
+    if len(factors) == 1:
+        return factors[0]
+    if all(type(f) in (SetOf, NamedSet, SetOp) for f in factors):
+        return SetOp("product", tuple(factors))
+    return Mul(tuple(factors))
+
+
+def differential(p: Parser) -> bool:
+    """``dx`` at this place, noted as the variable of the integral."""
+    pos = p.pos
+    if p.texts[pos] != "d" or p.kinds[pos + 1] not in ("letter", "const"):
+        return False
+    p.diff = p.texts[pos + 1]
+    p.pos = pos + 2
+    return True
+
+
+def power(p: Parser, left: Node) -> Node:
+    """``left^…``; right-associative, since the exponent takes further powers."""
+    p.pos += 1
+    exponent = script(p)
+    if type(exponent) is Sym and exponent.name == "'":
+        return Call("diff", (left,))
+    if type(left) is NamedSet and type(exponent) is Sym and exponent.name in "+-*":
+        return NamedSet(left.name + exponent.name)
+    if type(exponent) is Sym and exponent.name in ("th", "st", "nd", "rd") and type(left) is Num:
+        return left
+    return Pow(left, exponent)
+
+
+def script(p: Parser) -> Node:
+    """An exponent: a group, or one literal, letter or command with a sign, and a power of it."""
+    kind = p.kinds[p.pos]
+    p.deeper()
+    if kind == "{":
+        node = _braced_script(p)
+    elif kind in ("+", "-", "*") and p.kinds[p.pos + 1] not in (
+        "num",
+        "letter",
+        "const",
+        "(",
+        "cmd",
+        "{",
+        "fn",
+    ):
+        p.pos += 1
+        node = Sym(kind)
+    elif kind in ("-", "+"):
+        p.pos += 1
+        node = negative(script(p)) if kind == "-" else script(p)
+    elif kind in PREFIX:
+        node = PREFIX[kind](p, POSTFIX)
+        while p.kinds[p.pos] == "!":
+            node = factorial(p, node)
+    else:
+        raise p.broken()
+    if p.kinds[p.pos] == "^":
+        node = power(p, node)
+    p.depth -= 1
+    return node
+
+
+def _braced_script(p: Parser) -> Node:
+    kind, after = p.kinds[p.pos + 1], p.kinds[p.pos + 2]
+    if after == "}" and kind in ("+", "-", "*", "'", "word"):
+        name = p.texts[p.pos + 1]
+        p.pos += 3
+        return Sym(name)
+    return p.braced()
+
+
+def factorial(p: Parser, left: Node) -> Node:
+    p.pos += 1
+    p.chain += 1
+    if p.kinds[p.pos] == "!" and not p.gaps[p.pos]:
+        p.pos += 1
+        return Call("factorial2", (left,))
+    return Call("factorial", (left,))
+
+
+def relation(p: Parser, left: Node) -> Node:
+    """A chain of relations: all of it is one node."""
+    args = [left]
+    ops: list[str] = []
+    while p.kinds[p.pos] in ("rel", "mid") and p.kinds[p.pos] not in p.stops:
+        ops.append(p.texts[p.pos] if p.kinds[p.pos] == "rel" else "divides")
+        p.pos += 1
+        args.append(p.expr(RELATION))
+    return Rel(tuple(args), tuple(ops))
+
+
+def modulo(p: Parser, left: Node) -> Node:
+    r"""``left (mod m)``, ``\pmod{m}``, ``left mod m``."""
+    how = p.texts[p.pos]
+    p.pos += 1
+    p.chain += 1
+    if how == "p" and p.kinds[p.pos] in ("{", "num"):
+        return Mod(left, p.group() if p.kinds[p.pos] == "{" else p.expr(POSTFIX))
+    node = Mod(left, p.expr(SETS))
+    if how == "(":
+        p.expect(")")
+    return node
+
+
+def set_operation(p: Parser, left: Node) -> Node:
+    op = p.texts[p.pos]
+    args = [left]
+    while p.kinds[p.pos] == "setop" and p.texts[p.pos] == op:
+        p.pos += 1
+        args.append(p.expr(SETS))
+    p.chain += 1
+    return SetOp(op, tuple(args))
+
+
+def ratio(p: Parser, left: Node) -> Node:
+    items = [left]
+    while p.kinds[p.pos] == ":" and ":" not in p.stops:
+        p.pos += 1
+        items.append(p.expr(RATIO))
+    if any(type(item) is Text for item in items):
+        raise Prose
+    return Ratio(tuple(items))
+
+
+def logic(p: Parser, left: Node) -> Node:
+    op = p.texts[p.pos]
+    args = [left]
+    while p.kinds[p.pos] == "land" and p.texts[p.pos] == op:
+        p.pos += 1
+        args.append(p.expr(LAND if op == "and" else LOR + 1))
+    p.chain += 1
+    return Logic(op, tuple(args))
+
+
+def negation(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    p.pos += 1
+    p.deeper()
+    node = p.expr(LAND)
+    p.depth -= 1
+    return Logic("not", (node,))
+
+
+def over(p: Parser, left: Node) -> Node:
+    r"""``{a \over b}`` and ``{n \choose k}``."""
+    name = p.texts[p.pos]
+    p.pos += 1
+    right = p.expr(OVER)
+    return Div(left, right) if name == "frac" else Call("binomial", (left, right))
+
+
+def subscript(p: Parser, left: Node) -> Node:
+    """``(101)_2``: only numerals and sets take a subscript here; names read theirs themselves."""
+    pos = p.pos
+    digits = (
+        p.texts[pos - 2] if p.kinds[pos - 1] == ")" and p.kinds[pos - 3 : pos - 2] == ["("] else ""
+    )
+    p.pos += 1
+    below = script(p)
+    if digits and type(left) in (Num, Sym) and type(below) is Num and below.value.denominator == 1:
+        node = based(digits, int(below.value))
+        if node is not None:
+            return node
+    if type(left) is NamedSet:
+        return NamedSet(f"{left.name}_{p.source[p.ats[pos] + 1 : p.ats[p.pos]].strip(' {}')}")
+    raise Unparsed("a subscript of no name", p.ats[pos])
+
+
+def prime(p: Parser, left: Node) -> Node:
+    p.pos += 1
+    p.chain += 1
+    if type(left) is Quantity and left.unit == (("deg", 1),):
+        raise p.broken()
+    return Call("diff", (left,))
+
+
+PREFIX |= {"-": minus, "+": plus, "pm": plus_minus, "not": negation}
+INFIX |= dict.fromkeys(STARTS, (PRODUCT, product)) | {
+    "+": (SUM, total),
+    "-": (SUM, total),
+    "pm": (SUM, total),
+    "*": (PRODUCT, product),
+    "/": (PRODUCT, product),
+    "^": (POWER, power),
+    "!": (POSTFIX, factorial),
+    "'": (POSTFIX, prime),
+    "_": (POSTFIX, subscript),
+    "rel": (RELATION, relation),
+    "mid": (RELATION, relation),
+    "mod": (MODULO, modulo),
+    "setop": (SETS, set_operation),
+    ":": (RATIO, ratio),
+    "land": (LOR, logic),
+    "over": (OVER, over),
+}
