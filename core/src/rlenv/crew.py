@@ -28,7 +28,7 @@ class Crew:
     def __init__(self, plan: Plan, memory_mb: int | None, *, inline: bool) -> None:
         self._plan = plan
         self._memory_mb = memory_mb
-        self._blob = ship(plan, inline=inline)
+        self._blob, self.complete = ship(plan, inline=inline)
         self._pools: dict[int, Pool] = {}
         self._lock = threading.Lock()
         self.first = plan.leaves[0]

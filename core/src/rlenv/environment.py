@@ -199,7 +199,7 @@ class Environment:
         crew = self._crew
         if workers is not None and crew is None and "caller" not in self._plan.places:
             crew = self._crew = self._hired(inline=True)
-        if "caller" in self._plan.places or crew is None:
+        if crew is None or not crew.complete:
             numbered = concurrent(rows, self._walk)
         else:
             numbered = streamed(rows, crew, workers, self._walk, self.fingerprint)

@@ -28,7 +28,7 @@ async def check_awaited(leaf: Leaf, check: Callable[[], Awaitable[Any]], seconds
 
     Returns what the check returned, or a StageResult that says what went wrong.
     """
-    task: asyncio.Future[Any] = asyncio.ensure_future(_as_coroutine(check))
+    task: asyncio.Future[Any] = asyncio.ensure_future(_outcome(leaf, check))
     try:
         await asyncio.wait((task,), timeout=seconds)
     except asyncio.CancelledError:
@@ -40,9 +40,6 @@ async def check_awaited(leaf: Leaf, check: Callable[[], Awaitable[Any]], seconds
         return faulted(leaf, "timeout", f"no outcome within {seconds:g} s", seconds)
     if task.cancelled():
         return faulted(leaf, "error", "the stage cancelled itself")
-    err = task.exception()
-    if err is not None:
-        return StageResult(leaf.path, None, fault_of(err))
     return task.result()
 
 
@@ -51,8 +48,13 @@ async def in_thread(work: Callable[..., Any], *args: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(None, lambda: work(*args))
 
 
-async def _as_coroutine(check: Callable[[], Awaitable[Any]]) -> Any:
-    return await check()
+async def _outcome(leaf: Leaf, check: Callable[[], Awaitable[Any]]) -> Any:
+    try:
+        return await check()
+    except asyncio.CancelledError:
+        raise
+    except BaseException as err:  # noqa: BLE001 - a SystemExit would end the loop for everybody
+        return StageResult(leaf.path, None, fault_of(err))
 
 
 def _swallow(task: asyncio.Future[Any]) -> None:

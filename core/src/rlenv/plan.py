@@ -74,23 +74,28 @@ Node: TypeAlias = Union[Leaf, Branch]
 class Plan:
     """The tree of a composition with its leaves in order, and what loading found worth a warning.
 
+    ``checked`` says that another process found it sound already.
+
     Raises:
         ConfigError: with every problem found, one line each.
     """
 
-    def __init__(self, root: Composite) -> None:
+    def __init__(self, root: Composite, *, checked: bool = False) -> None:
         self.leaves: list[Leaf] = []
         self.root = Branch("", None, root, self._lay("", root))
-        problems = [p for leaf in self.leaves for p in _stage_problems(leaf)]
-        if not problems:
-            problems = list(_artifact_problems(self.leaves))
+        problems = [] if checked else self._problems()
         if problems:
             raise ConfigError(*problems)
         self._uses = [(leaf, path) for leaf in self.leaves for path in leaf.uses]
-        self.warnings = list(_order_warnings(self.leaves))
+        self.warnings = [] if checked else list(_order_warnings(self.leaves))
         self.group_only = [leaf.path for leaf in self.leaves if leaf.check is None]
-        self.has_groups = any(leaf.check_group is not None for leaf in self.leaves)
         self.places = frozenset(leaf.place for leaf in self.leaves)
+
+    def _problems(self) -> list[str]:
+        problems = [p for leaf in self.leaves for p in _stage_problems(leaf)]
+        if not problems:
+            problems = list(_artifact_problems(self.leaves))
+        return problems
 
     def isolate(self) -> None:
         """Move the inline stages into workers too."""

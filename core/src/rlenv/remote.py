@@ -37,8 +37,11 @@ class Shipped:
     blob: bytes
 
 
-def ship(plan: Plan, *, inline: bool) -> bytes:
-    """The plan's composition as bytes for ``runner``; ``inline`` ships the inline stages too.
+def ship(plan: Plan, *, inline: bool) -> tuple[bytes, bool]:
+    """The plan's composition as bytes for ``Runner``, and whether all of it could come along.
+
+    An inline stage travels where it can, since it may stand between two worker stages; ``inline`` says
+    that it must.
 
     Raises:
         ConfigError: when a worker stage can be neither imported nor pickled there.
@@ -48,16 +51,15 @@ def ship(plan: Plan, *, inline: bool) -> bytes:
     for leaf in plan.leaves:
         if leaf.place == "caller":
             continue
-        if leaf.place == "inline" and not inline:
-            continue
         try:
             blobs[id(leaf.slot)] = Shipped(_pickled(leaf.stage))
         except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
-            if leaf.place == "worker":
+            if inline or leaf.place == "worker":
                 problems.append(_unshippable(leaf, err))
     if problems:
         raise ConfigError(*problems)
-    return pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5)
+    blob = pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5)
+    return blob, len(blobs) == len(plan.leaves)
 
 
 def _unshippable(leaf: Leaf, err: Exception) -> str:
@@ -264,4 +266,4 @@ class GroupRunner:
 
 
 def loaded(blob: bytes) -> Plan:
-    return Plan(_restored(pickle.loads(blob)))  # noqa: S301 - our own bytes
+    return Plan(_restored(pickle.loads(blob)), checked=True)  # noqa: S301 - our own bytes

@@ -44,7 +44,9 @@ scores = st.floats(0, 1) | st.sampled_from([0.0, 1.0, 0.5])
 amounts = st.floats(0, 3) | st.just(0.0)
 weights = st.floats(1e-3, 1e3)
 parts = st.lists(
-    st.fixed_dictionaries({"score": scores, "weight": weights | st.just(0.0), "bonus": amounts, "penalty": amounts}),
+    st.fixed_dictionaries(
+        {"score": scores, "weight": weights | st.just(0.0), "bonus": amounts, "penalty": amounts}
+    ),
     min_size=1,
     max_size=6,
 ).filter(lambda ps: any(p["weight"] for p in ps))
@@ -90,7 +92,12 @@ def test_raising_one_score_never_lowers_the_value(ps, at, score):
 @given(parts, st.floats(1e-300, 1e300))
 def test_weights_are_free_of_scale(ps, scale):
     scaled = [{**p, "weight": p["weight"] * scale} for p in ps]
-    assume(all(math.isfinite(p["weight"]) and (p["weight"] > 1e-290) == bool(q["weight"]) for p, q in zip(scaled, ps, strict=True)))
+    assume(
+        all(
+            math.isfinite(p["weight"]) and (p["weight"] > 1e-290) == bool(q["weight"])
+            for p, q in zip(scaled, ps, strict=True)
+        )
+    )
 
     assert math.isclose(value(slots(scaled)).value, value(slots(ps)).value, abs_tol=1e-12)
 
@@ -134,7 +141,9 @@ def test_a_stage_that_counts_and_breaks_leaves_the_value_open(ps, at):
     at %= len(ps)
     assume(ps[at]["weight"] or ps[at]["bonus"] or ps[at]["penalty"])
     broken = slots(ps)
-    broken[at] = Slot("x", Says(None), ps[at]["weight"], bonus=ps[at]["bonus"], penalty=ps[at]["penalty"])
+    broken[at] = Slot(
+        "x", Says(None), ps[at]["weight"], bonus=ps[at]["bonus"], penalty=ps[at]["penalty"]
+    )
 
     verdict = value(broken)
 
@@ -149,7 +158,9 @@ def test_the_other_composites_are_what_their_names_say(ss):
 
     assert value(AnyOf(children)).value == max(ss)
     assert value(AllOf(children)).value == min(ss)
-    assert math.isclose(value(Product(children)).value, math.prod(ss), rel_tol=1e-12, abs_tol=1e-300)
+    assert math.isclose(
+        value(Product(children)).value, math.prod(ss), rel_tol=1e-12, abs_tol=1e-300
+    )
     assert value(First(children)).value == ss[0]
     for k in range(1, len(ss) + 1):
         assert value(Quorum(children, k, at=0.5)).value == float(sum(s >= 0.5 for s in ss) >= k)
@@ -162,9 +173,7 @@ maybe = st.lists(scores | st.none(), min_size=1, max_size=5)
 def test_a_fault_never_decides_and_never_hides_what_is_decided(ss, data):
     """Whatever score each broken child would have had, a scored verdict would have been the same."""
     children = [Slot(f"s{i}", Says(s)) for i, s in enumerate(ss)]
-    healed = [
-        Slot(f"s{i}", Says(data.draw(scores) if s is None else s)) for i, s in enumerate(ss)
-    ]
+    healed = [Slot(f"s{i}", Says(data.draw(scores) if s is None else s)) for i, s in enumerate(ss)]
     k = data.draw(st.integers(1, len(ss)))
     for make in (AnyOf, AllOf, Product, lambda c: Quorum(c, k, at=0.5)):
         broken = value(make(children))

@@ -1,0 +1,152 @@
+"""Stages for the tests of the engine: sound ones, and ones that break on request."""
+
+import asyncio
+import ctypes
+import os
+import re
+import sys
+import time
+
+from attrs import frozen
+
+from rlenv import Attempt, Outcome, TaskError
+
+
+@frozen
+class Words:
+    """An artifact: the words of a response."""
+
+    words: tuple[str, ...]
+
+
+@frozen
+class Split:
+    phase = "parse"
+    makes = (Words,)
+    where: str = "worker"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        attempt.put(Words(tuple(attempt.response.split())))
+        return Outcome.passed()
+
+
+@frozen
+class Count:
+    """Scores the share of words that are the answer."""
+
+    phase = "diff"
+    needs = (Words,)
+    uses = ("answer",)
+    where: str = "worker"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        words = attempt.get(Words).words
+        return Outcome(sum(w == attempt.task.answer for w in words) / max(1, len(words)))
+
+
+def misbehave(order: str) -> Outcome:
+    """Do what the response asks for; used inside killable workers only."""
+    if order == "loop":
+        while True:
+            pass
+    if order == "sleep":
+        time.sleep(600)
+    if order == "regex":
+        re.match(r"(a+)+$", "a" * 60 + "b")
+    if order == "memory":
+        hoard = []
+        while True:
+            hoard.append(bytes(8_000_000))
+    if order == "exit":
+        os._exit(7)
+    if order == "segv":
+        ctypes.string_at(0)
+    return tame(order)
+
+
+def tame(order: str) -> Outcome:
+    """Misbehavior that costs no process."""
+    if order == "raise":
+        raise ValueError("the stage is broken")
+    if order == "sysexit":
+        sys.exit(1)
+    if order == "task":
+        raise TaskError("no such column", "t")
+    if order == "nan":
+        return Outcome(float("nan"))
+    if order == "true":
+        return Outcome(True)
+    if order == "two":
+        return Outcome(1.0000001)
+    if order == "none":
+        return None  # type: ignore[return-value]
+    if order == "float":
+        return 1.0  # type: ignore[return-value]
+    if order == "forged":
+        outcome = Outcome(0.0)
+        object.__setattr__(outcome, "score", 2.0)
+        return outcome
+    if order == "network":
+        raise ConnectionRefusedError("nobody there")
+    return Outcome(1.0 if order == "right" else 0.0, private={"pid": os.getpid()})
+
+
+@frozen
+class Obeys:
+    """Does what the response asks for, in a worker."""
+
+    phase = "execute"
+    where: str = "worker"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        return misbehave(attempt.response)
+
+
+@frozen
+class Tame:
+    phase = "execute"
+    where = "inline"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        return tame(attempt.response)
+
+
+@frozen
+class Waits:
+    """An async stage: waits a little, obeys; ``block`` holds the loop, ``hang`` awaits for long."""
+
+    phase = "judge"
+    where: str = "caller"
+    seconds: float = 0.01
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        if attempt.response == "block":
+            time.sleep(3)
+        if attempt.response == "hang":
+            await asyncio.sleep(600)
+        if attempt.response == "stubborn":
+            try:
+                await asyncio.sleep(600)
+            except asyncio.CancelledError:
+                await asyncio.sleep(600)
+        await asyncio.sleep(self.seconds)
+        return tame(attempt.response)
+
+
+@frozen
+class Rank:
+    """Scores a response by its rank in length within its group."""
+
+    phase = "judge"
+    where: str = "inline"
+
+    def check_group(self, attempts):
+        lengths = sorted(len(attempt.response) for attempt in attempts)
+        top = max(1, len(lengths) - 1)
+        return [Outcome(lengths.index(len(a.response)) / top) for a in attempts]
+
+
+@frozen
+class BadRank(Rank):
+    def check_group(self, attempts):
+        return [Outcome(1.0)]

@@ -1,0 +1,209 @@
+"""Secrets, fingerprints, observers, forks and ends: what surrounds a verdict."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import attrs
+import pytest
+from engine_stages import Count, Obeys, Split, Tame
+
+from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, Task, hookimpl, secret
+
+TASK = Task("Say yes", answer="yes", id="t")
+
+
+@pytest.fixture
+def own_secret(monkeypatch, tmp_path):
+    monkeypatch.delenv("RLENV_SECRET", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    secret._forget()
+    yield tmp_path / "rlenv" / "secret"
+    secret._forget()
+
+
+def test_the_secret_is_made_once_for_its_user_alone(own_secret):
+    first = secret.secret()
+    secret._forget()
+
+    assert secret.secret() == first == own_secret.read_bytes()
+    assert len(first) == 32
+    assert own_secret.stat().st_mode & 0o777 == 0o600
+
+
+def test_many_processes_at_once_agree_on_the_secret(own_secret):
+    code = "from rlenv import secret; print(secret.secret().hex())"
+
+    def ask(_):
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(ask, range(4)))) == 1
+    assert os.listdir(own_secret.parent) == ["secret"]
+
+
+def test_a_short_secret_file_is_refused(own_secret):
+    own_secret.parent.mkdir()
+    own_secret.write_bytes(b"guess me")
+
+    with pytest.raises(ConfigError, match="shorter than 32 bytes"):
+        secret.secret()
+
+
+def test_a_state_folder_that_cannot_be_is_named_with_the_remedy(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.delenv("RLENV_SECRET", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    secret._forget()
+
+    with pytest.raises(ConfigError, match="set RLENV_SECRET"):
+        secret.secret()
+    secret._forget()
+
+
+def test_keys_depend_on_secret_task_and_response_and_on_nothing_else(monkeypatch):
+    def key(task, response):
+        return Attempt(task, response).key()
+
+    monkeypatch.setenv("RLENV_SECRET", "one")
+    first = key(TASK, "yes")
+    assert key(attrs.evolve(TASK, answer="no"), "yes") == first
+    others = {key(TASK, "no"), key(attrs.evolve(TASK, id="u"), "yes"), key(TASK, "yes\ud800")}
+    assert len({first, *others}) == 4
+    monkeypatch.setenv("RLENV_SECRET", "two")
+    assert key(TASK, "yes") != first
+
+
+@attrs.frozen
+class KeyTeller(Tame):
+    def check(self, attempt: Attempt) -> Outcome:
+        return Outcome(1.0, private={"key": attempt.key().hex()})
+
+
+def test_workers_draw_the_same_keys_as_the_caller(monkeypatch):
+    pytest.importorskip("cloudpickle")
+    monkeypatch.setenv("RLENV_SECRET", "shared")
+    here = Environment("here", [Slot("k", KeyTeller())])
+    with Environment("there", [Slot("k", KeyTeller())], isolate=True) as there:
+        assert there.evaluate(TASK, "a") == attrs.evolve(
+            here.evaluate(TASK, "a"), fingerprint=there.fingerprint
+        )
+
+
+def test_the_fingerprint_names_configuration_and_secret_and_stands_still(monkeypatch):
+    monkeypatch.setenv("RLENV_SECRET", "one")
+
+    def made(weight=1.0, mark=1.0, where="inline"):
+        return Environment("e", [Slot("s", Split(where), weight)], pass_mark=mark).fingerprint
+
+    assert made() == made()
+    assert len({made(), made(2.0), made(1.0, 0.5), made(where="worker")}) == 4
+    before = made()
+    monkeypatch.setenv("RLENV_SECRET", "two")
+    assert made() != before
+
+
+def test_the_fingerprint_is_the_same_in_every_process(monkeypatch):
+    monkeypatch.setenv("RLENV_SECRET", "one")
+    code = (
+        "import sys; sys.path.append(sys.argv[1])\n"
+        "from engine_stages import Split\n"
+        "from rlenv import Environment, Slot\n"
+        "print(Environment('e', [Slot('s', Split('inline'))]).fingerprint)"
+    )
+    helpers = os.path.dirname(sys.modules["engine_stages"].__file__)
+    seen = set()
+    for seed, cwd, zone in (("0", "/", "UTC"), ("1", helpers, "Asia/Tokyo")):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C"}
+        done = subprocess.run(
+            [sys.executable, "-c", code, helpers], env=env, cwd=cwd, capture_output=True, check=True
+        )
+        seen.add(done.stdout)
+
+    assert len(seen) == 1
+
+
+class Watcher:
+    def __init__(self):
+        self.seen = []
+
+    @hookimpl
+    def rlenv_stage_finished(self, env, result):
+        self.seen.append((env.name, result.stage))
+
+    @hookimpl
+    def rlenv_verdict(self, task, response, verdict):
+        self.seen.append((task.id, response, verdict.value))
+
+
+class Clumsy:
+    @hookimpl
+    def rlenv_verdict(self, verdict):
+        raise RuntimeError("an observer that breaks")
+
+
+def test_observers_see_every_stage_and_verdict_and_a_broken_one_changes_nothing(caplog):
+    watcher = Watcher()
+    slots = [Slot("split", Split("inline"), gate=1), Slot("count", Count("inline"))]
+    env = Environment("w", slots, [TASK], observers=[Clumsy(), watcher])
+
+    assert env.verify(TASK, "yes") == 1.0
+    assert list(env.evaluate_many([(TASK, "yes")]))[0].value == 1.0
+    assert env.evaluate_group(TASK, ["yes"])[0].value == 1.0
+    assert watcher.seen == [("w", "split"), ("w", "count"), ("t", "yes", 1.0)] * 3
+    assert "an observer of w raised" in caplog.text
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_gets_workers_of_its_own():
+    with Environment("o", [Slot("s", Obeys())]) as env:
+        assert env.verify(TASK, "right") == 1.0
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                said = f"{env.verify(TASK, 'right')} {env.verify(TASK, 'wrong')}"
+                env.close()
+            except BaseException as err:  # noqa: BLE001
+                said = repr(err)
+            os.write(writer, said.encode())
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            assert file.read() == "1.0 0.0"
+        os.waitpid(pid, 0)
+        assert env.verify(TASK, "right") == 1.0
+
+
+def test_closing_twice_is_fine_and_a_closed_environment_can_be_used_again():
+    env = Environment("o", [Slot("s", Obeys())])
+    assert env.verify(TASK, "right") == 1.0
+    env.close()
+    env.close()
+    assert env.verify(TASK, "wrong") == 0.0
+    env.close()
+
+
+def test_a_batch_is_lazy_and_may_be_left_early():
+    drawn = []
+
+    def pairs():
+        for i in range(10**9):
+            drawn.append(i)
+            yield TASK, "right"
+
+    with Environment("o", [Slot("s", Obeys())]) as env:
+        verdicts = env.evaluate_many(pairs(), workers=1)
+        assert next(verdicts).value == 1.0
+        verdicts.close()
+        assert env.verify(TASK, "right") == 1.0
+
+    assert len(drawn) < 10**6
+
+
+def test_workers_must_be_a_positive_number():
+    env = Environment("t", [Slot("s", Tame())])
+    for wrong in (0, -1, True):
+        with pytest.raises(ConfigError, match="workers is a whole number"):
+            env.evaluate_many([], workers=wrong)
