@@ -16,6 +16,7 @@ from .values import bolds, formulas, numbers, values
 
 _CLOSING = 4_000  # characters at the end that are read for a formula or a number
 _BARE = 600  # a longer reply is prose
+_PAIRS = 64  # neighboring claims between which a withdrawal is looked for
 _TWICE = "several different answers are stated"
 
 
@@ -139,7 +140,7 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
         for s in sentences(text, _line_start(text, start, end), end)
         if not _is_question(text, s[1])
     ]
-    stated = [s for s in spans if values(text[s[0] : s[1]])]
+    stated = [s for s in spans[-8:] if values(text[s[0] : s[1]])]
     if not stated:
         return None
     with_formula = [s for s in stated if formulas(text, *s)]
@@ -195,22 +196,17 @@ def _line_start(text: str, start: int, end: int) -> int:
 
 def settle(text: str, claims: list[Claim]) -> Extraction:
     """One answer of several claims: repeated ones count once, retracted ones not, those of one sentence are a list."""
-    if len(claims) == 1:
-        return found(claims[0])
-    for at in range(len(claims) - 1, 0, -1):
+    if len({c.text for c in claims}) == 1:
+        return found(claims[-1])
+    last = len(claims) - 1
+    for at in range(last, max(0, last - _PAIRS), -1):
         if retracted(_between(text, claims[at - 1], claims[at])):
             claims = claims[at:]
             break
-    if len({c.text for c in claims}) == 1:
+    distinct = list({c.text: c for c in reversed(claims)}.values())[::-1]
+    if len(distinct) == 1:
         return found(claims[-1])
-    distinct = (
-        [c for at, c in enumerate(claims) if c.text not in {d.text for d in claims[:at]}]
-        if len(claims) < 100
-        else claims
-    )
-    if _is_list(text, claims):
-        return found(*claims)
-    return rivals(distinct, _TWICE)
+    return found(*claims) if _is_list(text, claims) else rivals(distinct, _TWICE)
 
 
 def _is_list(text: str, claims: list[Claim]) -> bool:

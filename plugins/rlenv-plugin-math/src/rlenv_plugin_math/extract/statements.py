@@ -205,7 +205,7 @@ def _amount() -> re.Pattern[str]:
 def tags(text: str, start: int, end: int) -> list[Claim]:
     """Answers in ``<answer>…</answer>``; the last may lack its closing tag, which stop strings cut off."""
     claims: list[Claim] = []
-    marks = list(_tag().finditer(text, start, end))
+    marks = list(_tag().finditer(text, start, end))[-2 * _MOST :]
     for mark, following in zip(marks, [*marks[1:], None], strict=False):
         if mark["slash"]:
             continue
