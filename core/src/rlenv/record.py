@@ -18,7 +18,10 @@ _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(", ", ": "
 
 
 def dumps(value: Any) -> str:
-    """One line of ASCII JSON; a lone surrogate survives as its escape, what is no JSON becomes its text."""
+    """One line of ASCII JSON; a lone surrogate survives as its escape, what is no JSON becomes its text.
+
+    Two surrogates that meet are read back as the one character they make: JSON cannot tell.
+    """
     try:
         return _encode(value)
     except (TypeError, ValueError):

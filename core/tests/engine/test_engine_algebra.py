@@ -7,7 +7,6 @@ import pytest
 from attrs import frozen
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
 from rlenv import (
     AllOf,
     AnyOf,

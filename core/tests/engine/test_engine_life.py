@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import attrs
 import pytest
 from engine_stages import Count, Obeys, Split, Tame
-
 from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, Task, hookimpl, secret
 
 TASK = Task("Say yes", answer="yes", id="t")
@@ -149,7 +148,7 @@ def test_observers_see_every_stage_and_verdict_and_a_broken_one_changes_nothing(
     env = Environment("w", slots, [TASK], observers=[Clumsy(), watcher])
 
     assert env.verify(TASK, "yes") == 1.0
-    assert list(env.evaluate_many([(TASK, "yes")]))[0].value == 1.0
+    assert next(env.evaluate_many([(TASK, "yes")])).value == 1.0
     assert env.evaluate_group(TASK, ["yes"])[0].value == 1.0
     assert watcher.seen == [("w", "split"), ("w", "count"), ("t", "yes", 1.0)] * 3
     assert "an observer of w raised" in caplog.text
@@ -165,7 +164,7 @@ def test_a_forked_child_gets_workers_of_its_own():
             try:
                 said = f"{env.verify(TASK, 'right')} {env.verify(TASK, 'wrong')}"
                 env.close()
-            except BaseException as err:  # noqa: BLE001
+            except BaseException as err:
                 said = repr(err)
             os.write(writer, said.encode())
             os._exit(0)

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 from engine_stages import BadRank, Count, Obeys, Rank, Split, Tame, Waits, Words
-
 from rlenv import (
     AnyOf,
+    Attempt,
     ConfigError,
     Environment,
     First,
@@ -355,8 +355,6 @@ def test_artifacts_have_types():
     env = words("inline", "inline")
     assert env.evaluate(TASK, "yes").scored
     with pytest.raises(LookupError, match="no Words was made"):
-        from rlenv import Attempt
-
         Attempt(TASK, "x").get(Words)
 
 

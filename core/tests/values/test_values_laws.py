@@ -9,12 +9,18 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from rlenv import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict, VerifierFault
 from rlenv.record import dumps, verdict_from_dict, verdict_to_dict
 from rlenv.wire import decode_verdict, encode_verdict
 
-texts = st.text(max_size=20) | st.text(st.characters(categories=["Cs", "Cc", "Lu"]), max_size=10)
+
+def unpaired(text: str) -> bool:
+    """JSON cannot tell two lone surrogates that meet from the character they would make."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") == text
+
+
+lone = st.text(st.characters(categories=["Cs", "Cc", "Lu"]), max_size=10).filter(unpaired)
+texts = st.text(max_size=20) | lone
 scalars = st.none() | st.booleans() | st.integers(-9, 9) | texts
 data = st.dictionaries(texts, scalars | st.lists(scalars, max_size=3), max_size=3)
 faults = st.builds(Fault, st.sampled_from(["error", "timeout", "crash"]), texts, st.booleans())

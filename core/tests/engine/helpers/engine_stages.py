@@ -8,7 +8,6 @@ import sys
 import time
 
 from attrs import frozen
-
 from rlenv import Attempt, Outcome, TaskError
 
 
