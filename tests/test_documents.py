@@ -22,7 +22,15 @@ from rlenv import hooks
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
     page
-    for pattern in ("*.md", "core/*.md", "plugins/*/*.md", "contrib/*/*.md", "docs/**/*.md")
+    for pattern in (
+        "*.md",
+        "core/*.md",
+        "plugins/*/*.md",
+        "contrib/*/*.md",
+        "docs/**/*.md",
+        "examples/*/*.md",
+        "benchmarks/*.md",
+    )
     for page in ROOT.glob(pattern)
 )
 
@@ -78,7 +86,11 @@ def obey(words: list[str], folder: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_everything_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
+    needs_data = page.parent.parent == ROOT / "examples" and "RLENV_DATA" in page.read_text("utf-8")
+    if needs_data and "RLENV_DATA" not in os.environ:
+        pytest.skip("RLENV_DATA names no data folder")
     shown = list(blocks(page))
+    (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     for block in shown:
         if block.name:
             target = tmp_path / block.name
