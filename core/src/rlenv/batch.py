@@ -64,7 +64,7 @@ def _segment(
             else:
                 yield index, _resumed(rows[index], crew, reply, walk_of)
     finally:
-        replies.close()
+        replies.close()  # type: ignore[attr-defined]
 
 
 def _resumed(attempt: Row, crew: Crew, reply: Any, walk_of: WalkOf) -> Verdict:

@@ -1,0 +1,33 @@
+"""Law 3 at scale: a thousand verifications of which one in twenty is a catastrophe."""
+
+import random
+
+from engine_stages import Obeys
+
+from rlenv import Environment, Slot, Task
+
+TASK = Task("Say right", id="t")
+BAD = {
+    "loop": {"timeout"},
+    "sleep": {"timeout"},
+    "regex": {"timeout"},
+    "memory": {"memory", "timeout"},
+    "exit": {"crash"},
+}
+
+
+def test_a_thousand_verdicts_survive_fifty_catastrophes():
+    orders = [order for order in BAD for _ in range(10)]
+    orders += ["right"] * 475 + ["wrong"] * 475
+    random.Random(7).shuffle(orders)
+    with Environment("o", [Slot("s", Obeys(), timeout=0.4)], memory_mb=150) as env:
+        verdicts = list(env.evaluate_many([(TASK, order) for order in orders], workers=2))
+        after = env.verify(TASK, "right")
+
+    assert len(verdicts) == len(orders)
+    assert after == 1.0
+    for order, verdict in zip(orders, verdicts, strict=True):
+        if order in BAD:
+            assert verdict.fault.kind in BAD[order], (order, verdict.fault)
+        else:
+            assert verdict.value == float(order == "right"), (order, verdict.fault)
