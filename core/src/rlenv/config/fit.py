@@ -6,7 +6,7 @@ Text is no number, true is no 1, and every misfit is noted with its path.  Types
 
 from __future__ import annotations
 
-import math
+import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -36,6 +36,7 @@ _WORDS = {
 
 def fit(value: Any, kind: Any, path: str, problems: Problems) -> Any:
     """``value`` as ``kind``, or BAD after noting why not."""
+    kind = getattr(kind, "__supertype__", kind)  # of a NewType
     origin = get_origin(kind) or kind
     if kind is Any or kind is object or isinstance(kind, TypeVar):
         return value
@@ -49,8 +50,8 @@ def fit(value: Any, kind: Any, path: str, problems: Problems) -> Any:
         return _tuple(value, get_args(kind), path, problems)
     if origin in (dict, Mapping):
         return _mapping(value, get_args(kind) or (Any, Any), path, problems)
-    if isinstance(kind, type) and has(kind):
-        return value if isinstance(value, kind) else build(kind, value, path, problems)
+    if _is_record(kind):
+        return build(kind, value, path, problems)
     return _leaf(value, kind, path, problems)
 
 
@@ -184,15 +185,10 @@ def _leaf(value: Any, kind: Any, path: str, problems: Problems) -> Any:
     if kind in (None, type(None)):
         return None if value is None else _misfit(value, "nothing", path, problems)
     if kind is float and type(value) in (int, float):
-        return (
-            float(value)
-            if abs(value) < math.inf
-            else _misfit(value, "a finite number", path, problems)
-        )
+        finite = abs(value) <= sys.float_info.max
+        return float(value) if finite else _misfit(value, "a finite number", path, problems)
     if kind in _WORDS:
         return value if type(value) is kind else _misfit(value, _WORDS[kind], path, problems)
-    if isinstance(kind, type) and isinstance(value, kind):
-        return value
     return _by_cattrs(value, kind, path, problems)
 
 
@@ -217,6 +213,10 @@ def _misfit(value: Any, wanted: str, path: str, problems: Problems, hint: str = 
     return BAD
 
 
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and (has(kind) or hasattr(kind, "__dataclass_fields__"))
+
+
 def describe(kind: Any) -> str:
     """A type in plain words: "a list of text", "one of "a", "b"", "a whole number or nothing"."""
     origin, args = get_origin(kind) or kind, get_args(kind)
@@ -227,9 +227,9 @@ def describe(kind: Any) -> str:
     if origin in (Union, types.UnionType):
         return " or ".join(describe(arg) for arg in args if arg is not type(None))
     if origin in _LISTS or origin is tuple:
-        inner = args[0] if args else Any
-        return "a list" if inner is Any else f"a list of {describe(inner)}"
-    if origin in (dict, Mapping) or (isinstance(kind, type) and has(kind)):
+        inner = describe(args[0] if args else Any)
+        return {"a value": "a list", "a table": "a list of tables"}.get(inner, f"a list of {inner}")
+    if origin in (dict, Mapping) or _is_record(kind):
         return "a table"
     if isinstance(kind, type) and issubclass(kind, Enum):
         return f"one of {choices(item.value for item in kind)}"

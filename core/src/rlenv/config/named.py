@@ -19,41 +19,30 @@ GROUP = "rlenv.environments"
 
 
 def load(name: str | os.PathLike[str], **settings: Any) -> Environment:
+    from rlenv.environment import Environment
+
     from . import load_dict, load_file
 
     entry = _entry(os.fspath(name))
     if entry is None:
         return load_file(name, **settings)
+    who = f"environment '{name}' ({entry.distribution} {entry.version})"
     try:
         found = resolve(entry.target)
-        if callable(found) and not isinstance(found, type):
+        if callable(found) and not isinstance(found, Environment):
             found = found()
     except (Exception, SystemExit) as error:
-        raise PluginError(
-            f"environment '{name}' ({entry.distribution} {entry.version}): {entry.target} failed to load: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+        cause = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{who}: {entry.target} failed to load: {cause}") from error
     if isinstance(found, (str, Path)):
         return load_file(found, **settings)
     if isinstance(found, Mapping):
         return load_dict(found, **settings)
-    return _as_is(name, found, entry, settings)
-
-
-def _as_is(
-    name: object, found: Any, entry: metadata.Entry, settings: Mapping[str, Any]
-) -> Environment:
-    from rlenv.environment import Environment
-
     if not isinstance(found, Environment):
-        raise PluginError(
-            f"environment '{name}' ({entry.distribution} {entry.version}): {entry.target} is "
-            f"{type(found).__name__}; expected a path, a mapping or an Environment"
-        )
+        wanted = "expected a path, a mapping or an Environment"
+        raise PluginError(f"{who}: {entry.target} is {type(found).__name__}; {wanted}")
     if any(settings.values()):
-        raise ConfigError(
-            f"environment '{name}' is built by its own code, so {', '.join(settings)} cannot be set"
-        )
+        raise ConfigError(f"{who} is built by its own code, so {', '.join(settings)} cannot be set")
     return found
 
 

@@ -26,7 +26,7 @@ class Overrides:
         merged = dict(options)
         for key, value in self._settings.items():
             stage, dot, option = key.rpartition(".")
-            if dot and stage in names:
+            if dot and option and stage in names:
                 merged[option] = value
                 self._used.add(key)
                 problems.origins[at(path, option)] = f'setting "{key}"'

@@ -1,0 +1,91 @@
+"""Environments by name: what a distribution installed, else a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rlenv import ConfigError, Environment, PluginError
+
+TOML = 'name = "from file"\n[[stage]]\nuse = "core/equal"\n'
+MODULE = """
+from pathlib import Path
+from rlenv import Environment
+MAPPING = {"name": "mapping", "stage": [{"use": "core/equal"}], "tasks": {"path": "tasks.jsonl"}}
+PLAIN = {"name": "plain", "stage": [{"use": "core/equal"}]}
+BUILT = Environment.from_dict(PLAIN)
+NUMBER = 3
+def path(): return Path(__file__).parent / "env.toml"
+def broken(): return 1 / 0
+"""
+NAMES = {
+    "by-path": "named_envs:path",
+    "by-mapping": "named_envs:PLAIN",
+    "built": "named_envs:BUILT",
+    "number": "named_envs:NUMBER",
+    "broken": "named_envs:broken",
+    "lost": "no_such_module:x",
+}
+
+
+@pytest.fixture(autouse=True)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    info = tmp_path / "envs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: envs\nVersion: 1.0\n")
+    lines = [f"{name} = {target}" for name, target in NAMES.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[rlenv.environments]", *lines]))
+    (tmp_path / "named_envs.py").write_text(MODULE)
+    (tmp_path / "env.toml").write_text(TOML)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("named_envs", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("by-path", "from file"), ("by-mapping", "plain"), ("built", "plain")]
+)
+def test_an_installed_environment_is_loaded_by_name(name: str, title: str) -> None:
+    assert Environment.load(name).name == title
+
+
+def test_a_path_is_a_file(site: Path) -> None:
+    assert Environment.load(str(site / "env.toml")).name == "from file"
+    assert Environment.load(site / "env.toml").name == "from file"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("number", "expected a path, a mapping or an Environment"),
+        ("broken", "ZeroDivisionError"),
+        ("lost", "ModuleNotFoundError"),
+    ],
+)
+def test_a_broken_one_names_its_distribution(name: str, words: str) -> None:
+    with pytest.raises(PluginError) as caught:
+        Environment.load(name)
+
+    assert words in str(caught.value)
+    assert "envs 1.0" in str(caught.value)
+
+
+def test_an_unknown_name_is_guessed() -> None:
+    with pytest.raises(ConfigError, match='did you mean "by-path"'):
+        Environment.load("by-pth")
+
+
+def test_a_path_that_is_not_there_is_a_missing_file(site: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no such file"):
+        Environment.load(f"{site}{os.sep}nothing")
+
+
+def test_settings_reach_what_is_built_from_them() -> None:
+    env = Environment.load("by-mapping", set_options={"equal.case": "true"})
+
+    assert env.slots[0].stage.case is True
+    with pytest.raises(ConfigError, match="set_options cannot be set"):
+        Environment.load("built", set_options={"equal.case": "true"})

@@ -1,0 +1,86 @@
+"""Options set from outside: by slot name, path or what the slot uses; a text is read as TOML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rlenv import ConfigError
+from rlenv.config import load_dict
+from rlenv.config.overrides import parse_value
+
+ENV = {
+    "name": "x",
+    "stage": [
+        {"use": "core/equal", "options": {"strip": True}},
+        {"use": "core/any", "name": "either", "stage": [{"use": "core/equal", "name": "inner"}]},
+    ],
+}
+
+
+def stages(**_: Any) -> tuple[Any, Any]:
+    first, second = load_dict(ENV, set_options=_["set_options"]).slots
+    return first.stage, second.stage.slots[0].stage
+
+
+@pytest.mark.parametrize(
+    ("key", "changed"),
+    [
+        ("core/equal.strip", (False, False)),
+        ("equal.strip", (False, True)),
+        ("inner.strip", (True, False)),
+        ("either/inner.strip", (True, False)),
+    ],
+)
+def test_a_setting_finds_its_stages(key: str, changed: tuple[bool, bool]) -> None:
+    first, inner = stages(set_options={key: "false"})
+
+    assert (first.strip, inner.strip) == changed
+
+
+def test_the_slot_remembers_the_setting() -> None:
+    slot = load_dict(ENV, set_options={"equal.case": True}).slots[0]
+
+    assert slot.options == {"strip": True, "case": True}
+    assert ENV["stage"][0] == {"use": "core/equal", "options": {"strip": True}}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("equal.strp", True, 'setting "equal.strp": unknown key; did you mean "strip"?'),
+        ("equal.strip", "maybe", 'setting "equal.strip": expected true or false, got "maybe"'),
+        ("equl.strip", True, 'setting "equl.strip": no stage is named "equl"; did you mean "equal"?'),
+        ("strip", True, 'setting "strip": expected STAGE.OPTION, as in math/equal.unparsed'),
+        (".strip", True, 'setting ".strip": expected STAGE.OPTION, as in math/equal.unparsed'),
+        ("equal.", True, 'setting "equal.": expected STAGE.OPTION, as in math/equal.unparsed'),
+    ],
+)  # fmt: skip
+def test_a_wrong_setting_is_told(key: str, value: Any, line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_dict(ENV, set_options={key: value})
+
+    assert caught.value.problems == (line,)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("text", "text"),
+        ("3", 3),
+        ("0.5", 0.5),
+        ("true", True),
+        ('"3"', "3"),
+        ("[1, 2]", [1, 2]),
+        ("{a = 1}", {"a": 1}),
+        ("", ""),
+        ("1\nother = 2", "1\nother = 2"),
+        ("2024-01-01", "2024-01-01"),
+        ("[" * 5000, "[" * 5000),
+        ("9" * 5000, "9" * 5000),
+        (7, 7),
+        (None, None),
+    ],
+)
+def test_a_text_is_the_value_that_it_spells(text: Any, value: Any) -> None:
+    assert parse_value(text) == value

@@ -1,0 +1,204 @@
+"""Every mistake of a configuration is told at once, with its path, its value and the nearest valid name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rlenv import ConfigError, Environment
+from rlenv.config import load_dict
+
+EQUAL = {"use": "core/equal"}
+
+
+def env(**tables: Any) -> dict[str, Any]:
+    return {"name": "x", "stage": [EQUAL], **tables}
+
+
+def problems(mapping: Any, **settings: Any) -> tuple[str, ...]:
+    with pytest.raises(ConfigError) as caught:
+        load_dict(mapping, **settings)
+    assert all("\n" not in problem for problem in caught.value.problems)
+    return caught.value.problems
+
+
+def test_all_at_once() -> None:
+    found = problems(
+        {
+            "nme": "x",
+            "pass_mark": 1.5,
+            "observers": ["nobody", 3],
+            "stage": [
+                {"use": "core/equl", "wieght": 3},
+                {"use": "core/equal", "weight": "much", "options": {"cse": True, "strip": 1}},
+                {"use": "core/any", "stage": [{"use": "core/equal", "options": {"nfk": True}}]},
+                {"use": "core/quorum", "options": {"k": "2"}},
+                {"weight": 1},
+                "core/equal",
+            ],
+            "tasks": {"path": "${RLENV_UNSET}/t.jsonl", "promt": "q"},
+            "task": [{"prompt": " ", "answr": 3}],
+        }
+    )
+
+    assert {line.split(": ")[0] for line in found} == {
+        "nme", "name", "pass_mark", "observers[0]", "observers[1]",
+        "stage[0].use", "stage[0].wieght",
+        "stage[1].weight", "stage[1].options.cse", "stage[1].options.strip",
+        "stage[2].stage[0].options.nfk",
+        "stage[3].options.k", "stage[3].stage",
+        "stage[4].use", "stage[5]",
+        "tasks.path", "tasks.promt", "task[0].prompt", "task[0].answr",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tables", "line"),
+    [
+        ({"nam": 1}, 'nam: unknown key; did you mean "name"?'),
+        ({"name": 3}, "name: expected text, got 3"),
+        ({"name": " "}, 'name: " " is refused: a text that is not blank is expected'),
+        ({"pass_mark": 0}, "pass_mark: 0 is refused: a number in (0, 1] is expected"),
+        ({"pass_mark": True}, "pass_mark: expected a number, got true"),
+        ({"pass_mark": float("nan")}, "pass_mark: expected a finite number, got NaN"),
+        ({"base": "1"}, 'base: expected a number, got "1"'),
+        ({"base": -1}, "base is a finite number > 0, not -1.0"),
+        ({"observers": "core"}, 'observers: expected a list of text, got "core"'),
+        ({"stage": EQUAL}, "stage: write [[stage]], in double brackets: it is a list of tables"),
+        ({"stage": []}, 'stage: there is no stage; write [[stage]] and use = "core/equal"'),
+        ({"stage": [{}]}, "stage[0].use: required, and missing; expected text"),
+        ({"stage": [{"use": 3}]}, "stage[0].use: expected text, got 3"),
+        ({"stage": [{**EQUAL, "weight": -1}]}, "stage[0]: equal: weight is ≥ 0, not -1.0"),
+        ({"stage": [{**EQUAL, "name": "a/b"}]}, "stage[0]: a slot's name is a text without \"/\", not 'a/b'"),
+        (
+            {"stage": [{**EQUAL, "weight": float("nan")}]},
+            "stage[0].weight: expected a number, got NaN",
+        ),
+        (
+            {"stage": [{**EQUAL, "name": "a"}, {**EQUAL, "name": "a"}]},
+            'stage[1].name: "a" is the name of stage[0] already; give it another',
+        ),
+        (
+            {"stage": [{**EQUAL, "stage": [EQUAL]}]},
+            "stage[0].stage: core/equal takes no [[stage.stage]]; only composites such as core/any do",
+        ),
+        (
+            {"stage": [{"use": "core/any"}]},
+            "stage[0].stage: core/any has no stages of its own; write [[stage.stage]] below it",
+        ),
+        (
+            {"stage": [{**EQUAL, "options": {"aliases": {"a": "b"}}}]},
+            'stage[0].options.aliases.a: expected a list of text, got "b"',
+        ),
+        (
+            {"stage": [{**EQUAL, "options": {"aliases": {"a b": ["b", 3]}}}]},
+            'stage[0].options.aliases."a b"[1]: expected text, got 3',
+        ),
+        (
+            {"stage": [{**EQUAL, "options": {"aliases": {"a": object}}}]},
+            "stage[0].options.aliases.a: <class 'object'> is no value of TOML or JSON; build the stage by hand in a Slot",
+        ),
+        ({"stage": [{**EQUAL, "options": []}]}, "stage[0].options: expected a table, got []"),
+        ({"tasks": []}, "tasks: expected a table, got []"),
+        ({"tasks": {}}, 'tasks: give either path = "tasks.jsonl" or use = "plugin/source"'),
+        ({"task": {"prompt": "p"}}, "task: write [[task]], in double brackets: it is a list of tables"),
+        ({"task": [{}]}, "task[0].prompt: required, and missing; expected text"),
+    ],
+)  # fmt: skip
+def test_each_mistake_in_its_words(tables: dict[str, Any], line: str) -> None:
+    assert line in problems({**env(), **tables})
+
+
+@pytest.mark.parametrize("table", ["harness", "state", "config", "curriculum"])
+def test_tables_of_plugins_to_come_are_reserved(table: str) -> None:
+    (line,) = problems(env(**{table: {}}))
+
+    assert line.startswith(f"{table}: [{table}] is reserved for ")
+
+
+def test_weights_that_sum_to_zero() -> None:
+    (line,) = problems(env(stage=[{**EQUAL, "weight": 0}]))
+
+    assert line.startswith("the weights sum to zero")
+
+
+def test_a_task_that_its_stage_refuses_is_named() -> None:
+    (line,) = problems(env(task=[{"id": "t1", "prompt": "p", "answer": ""}]))
+
+    assert "task 't1'" in line
+    assert "blank" in line
+
+
+def test_two_tasks_with_one_id() -> None:
+    (line,) = problems(env(task=[{"id": "a", "prompt": "p", "answer": 1}] * 2))
+
+    assert "tasks 0 and 1 have the same id 'a'" in line
+
+
+def test_a_stage_without_what_it_uses() -> None:
+    (line,) = problems(env(task=[{"prompt": "p"}]))
+
+    assert "needs task.answer, which is missing" in line
+
+
+def test_a_mapping_is_a_mapping() -> None:
+    with pytest.raises(TypeError, match="an environment is a mapping"):
+        Environment.from_dict("env.toml")  # type: ignore[arg-type]
+
+
+def test_names_are_made_unique() -> None:
+    built = load_dict(env(stage=[EQUAL, {**EQUAL, "name": "equal-2"}, EQUAL, EQUAL]))
+
+    assert [slot.name for slot in built.slots] == ["equal", "equal-2", "equal-3", "equal-4"]
+
+
+def test_composites_nest() -> None:
+    inner = {"use": "core/pipeline", "options": {"base": 0.5}, "stage": [EQUAL]}
+    quorum = {"use": "core/quorum", "options": {"k": 1}, "stage": [EQUAL, inner]}
+    built = load_dict(env(stage=[quorum], task=[{"prompt": "p", "answer": "a"}]))
+
+    assert built.verify("p", "a") == 1.0
+    assert repr(built.root) == "Pipeline(quorum)"
+    assert built.slots[0].stage.slots[1].stage.base == 0.5
+
+
+def test_all_keys_of_a_stage_reach_its_slot() -> None:
+    table = {**EQUAL, "name": "n", "weight": 2, "gate": 0.5, "penalty": 0.1, "bonus": 0.2}
+    slot = load_dict(env(stage=[{**table, "options": {"aliases": {"a": ("b",)}}}])).slots[0]
+
+    assert (slot.name, slot.weight, slot.gate, slot.penalty, slot.bonus) == ("n", 2, 0.5, 0.1, 0.2)
+    assert slot.options == {"aliases": {"a": ["b"]}}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["use", "name", "stage", "options", "weight", "task", "prompt", "x"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["name", "stage", "task", "tasks", "base", "pass_mark", "observers", "y"]),
+        JSON,
+    )
+)
+def test_any_mapping_is_an_environment_or_a_config_error(mapping: dict[str, Any]) -> None:
+    found: tuple[str, ...] = ("built",)
+    try:
+        load_dict(mapping)
+    except ConfigError as error:
+        found = error.problems
+
+    assert found
+    assert all(found)

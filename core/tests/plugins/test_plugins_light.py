@@ -1,0 +1,47 @@
+"""What an environment of core's own stage imports: nothing that waits for others."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "asyncio", "cattrs", "click", "difflib", "email", "hypothesis", "importlib.metadata", "pyarrow",
+    "pytest", "rich", "sympy", "tempfile",
+}  # fmt: skip
+
+
+def loaded(code: str) -> set[str]:
+    tail = "\nimport sys, json; print(json.dumps(sorted(sys.modules)))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code + tail], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(ran.stdout))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import rlenv",
+        "import rlenv.config, rlenv.tasks, rlenv.plugins",
+        "from rlenv.plugins import installed; installed()",
+        """
+from rlenv import Environment
+env = Environment.from_dict({
+    "name": "n",
+    "stage": [{"use": "core/equal", "options": {"aliases": {"a": ["b"]}}}],
+    "task": [{"prompt": "p", "answer": "4"}],
+})
+assert env.verify("p", "4") == 1.0
+""",
+    ],
+)
+def test_nothing_heavy_is_imported(code: str) -> None:
+    assert loaded(code) & HEAVY == set()
+
+
+def test_pluggy_waits_until_a_plugin_is_loaded() -> None:
+    assert "pluggy" not in loaded("import rlenv; from rlenv.plugins import installed; installed()")
