@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
 
 from rlenv.errors import RlenvError
+from rlenv.values import Fault, Task, Verdict
 
 from .text import duration, one_line
 
@@ -106,17 +106,20 @@ def cpu_quota(root: Path = Path("/sys/fs/cgroup")) -> float | None:
         return None
 
 
-def _probe(stage: object, seconds: float, memory_mb: int | None = None) -> tuple[Any, float]:
+def _probe(stage: object, seconds: float, memory_mb: int | None = None) -> tuple[Verdict, float]:
     """The verdict of one attempt in a worker, and the seconds it took."""
     from rlenv.composites import Slot
     from rlenv.environment import Environment
-    from rlenv.values import Task
 
     slots = [Slot("probe", stage, timeout=seconds)]
-    with Environment("doctor", slots, memory_mb=memory_mb) as env:
-        start = time.monotonic()
-        verdict = env.evaluate(Task("?", id="probe"), "!")
-        return verdict, time.monotonic() - start
+    start = time.monotonic()
+    try:
+        with Environment("doctor", slots, memory_mb=memory_mb) as env:
+            start = time.monotonic()
+            verdict = env.evaluate(Task("?", id="probe"), "!")
+    except (RlenvError, OSError) as error:
+        verdict = Verdict(None, fault=Fault("pool", str(error)))
+    return verdict, time.monotonic() - start
 
 
 def _started() -> Finding:
@@ -148,7 +151,7 @@ def _memory() -> Finding:
     return Finding("memory limit", said, ok=False)
 
 
-def _why(verdict: Any) -> str:
+def _why(verdict: Verdict) -> str:
     fault = verdict.fault
     return "it was scored" if fault is None else one_line(f"{fault.kind}: {fault.message}", 400)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -53,11 +54,9 @@ class Lines(Silent):
         self._next = now + self._wait
         rate = (done - self._already) / (now - self._start)
         left = duration((self._total - done) / rate) if rate > 0 else "?"
-        print(
-            f"{done:,} of {amount(self._total, 'row')}, {rate:,.1f}/s, {left} left, {_state(mean, unscored)}",
-            file=sys.stderr,
-            flush=True,
-        )
+        said = f"{done:,} of {amount(self._total, 'row')}, {rate:,.1f}/s, {left} left"
+        with suppress(OSError):  # nobody reads it any more
+            print(f"{said}, {_state(mean, unscored)}", file=sys.stderr, flush=True)
 
 
 class OnTerminal(Silent):

@@ -23,7 +23,7 @@ from .mistakes import Mistake
 from .progress import progress
 from .scores_file import Header
 from .tally import Tally
-from .text import console, visible
+from .text import console, unread_is_no_failure, visible
 
 if TYPE_CHECKING:
     from rlenv.environment import Environment
@@ -249,5 +249,6 @@ def _scored(
 def _show(tally: Tally, env: Environment, wall: float) -> None:
     from .summary import show
 
-    show(console(), tally, title=visible(env.name), pass_mark=env.pass_mark, wall=wall)
-    sys.stdout.flush()
+    with unread_is_no_failure():
+        show(console(), tally, title=visible(env.name), pass_mark=env.pass_mark, wall=wall)
+        sys.stdout.flush()

@@ -16,7 +16,7 @@ from attrs import asdict, fields, frozen
 from rlenv.errors import InputError
 
 from .durable import reason
-from .text import visible
+from .text import amount, visible
 
 SCHEMA = "rlenv.scores/1"
 _BEGINNING = b'{"schema": "rlenv.scores/'
@@ -116,7 +116,7 @@ class ScoresReader:
             "is damaged" if row is None else f"has row {row.get('row')!r:.20}, not {self.count + 1}"
         )
         return InputError(
-            f"{self._shown}: line {number} {what}; the {self.count} rows before it are sound: keep them with "
+            f"{self._shown}: line {number} {what}; sound before it: {amount(self.count, 'row')}. Keep them with "
             f"`head -n {number - 1}` in a new file and --resume that, or start again with --overwrite"
         )
 

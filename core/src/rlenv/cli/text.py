@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,6 +72,16 @@ def console(*, stderr: bool = False) -> Console:
         highlight=False,
         emoji=False,
     )
+
+
+@contextmanager
+def unread_is_no_failure() -> Iterator[None]:
+    """Whoever reads standard output may have enough of it; what was asked for is done all the same."""
+    try:
+        yield
+    except (BrokenPipeError, SystemExit):  # rich turns the one into the other
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def amount(n: int, noun: str) -> str:

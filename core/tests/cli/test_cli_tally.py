@@ -1,0 +1,154 @@
+"""The summary's counters: from rows as they stand in a file of scores."""
+
+import random
+
+import pytest
+from rlenv.cli.summary import show
+from rlenv.cli.tally import SLOWEST, Tally, pass_at, pass_interval, reward_interval, signal, splits
+
+
+def stage(name, score, *, gate=None, seconds=0.001, children=(), fault=None):
+    return {"name": name, "use": f"x/{name}", "phase": "diff", "score": score, "gate": gate,
+            "seconds": seconds, "children": list(children), "fault": fault}  # fmt: skip
+
+
+def row(n, task, reward, *stages, fault=None):
+    return {"row": n, "task": task, "reward": reward, "passed": None if reward is None else reward >= 1,
+            "fault": fault, "stages": list(stages)}  # fmt: skip
+
+
+def tallied(*rewards_by_task, split="train"):
+    tally, n = Tally(), 0
+    for i, rewards in enumerate(rewards_by_task):
+        for reward in rewards:
+            n += 1
+            fault = {"kind": "error", "message": f"m{n}"} if reward is None else None
+            tally.add(row(n, f"t{i}", reward, fault=fault), split)
+    return tally
+
+
+def test_unscored_rows_are_counted_and_left_out_of_every_mean():
+    tally = tallied([1.0, None], [0.0, None, None])
+    assert (tally.rows, tally.scored, tally.unscored, tally.mean) == (5, 2, 3, 0.5)
+    assert pass_interval(tally).mean == 0.5
+    assert splits(tally) == {"train": (2, 1, 3)}
+    assert (tally.reasons["error"].count, tally.reasons["error"].message) == (3, "m2")
+
+
+def test_groups_without_signal_are_told_apart():
+    found = signal(tallied([0, 0], [1, 1, 1], [0.5, 0.5], [0, 1], [0.2, 0.3], [1], [None, 1]))
+    assert (found.tasks, found.all_zero, found.all_one, found.all_equal, found.varying) == (
+        5,
+        1,
+        1,
+        1,
+        2,
+    )
+
+
+def test_without_several_responses_there_is_no_group_to_speak_of():
+    assert signal(tallied([1], [0], [1, None])) is None
+
+
+def test_pass_at_k_counts_the_tasks_that_have_enough():
+    assert pass_at(tallied([0, 1], [1, 1, 0, 0], [0])) == [
+        (1, pytest.approx((0.5 + 0.5 + 0) / 3), 3),
+        (2, pytest.approx((1 + 5 / 6) / 2), 2),
+        (4, 1.0, 1),
+    ]
+    assert pass_at(tallied([1], [0])) == []
+
+
+def test_splits_have_their_own_intervals():
+    tally = tallied([1], [1])
+    tally.add(row(3, "t9", 0.0), "test")
+    assert pass_interval(tally, "test").mean == 0.0
+    assert pass_interval(tally, "train").mean == 1.0
+    assert pass_interval(tally, "none") is None
+
+
+def test_stages_are_counted_by_path_with_their_children():
+    tally = Tally()
+    inner = [stage("all/a", 1.0), stage("all/b", 0.2, gate=0.5)]
+    tally.add(row(1, "t", 0.0, stage("all", 0.0, children=inner)), "train")
+    tally.add(
+        row(
+            2,
+            "t",
+            None,
+            stage("all", None, children=[stage("all/a", None)]),
+            fault={"kind": "crash", "message": "m"},
+        ),
+        "train",
+    )
+    assert {k: (s.n, s.mean, s.gate_failures, s.faults) for k, s in tally.stages.items()} == {
+        "all": (1, 0.0, 0, 1), "all/a": (1, 1.0, 0, 1), "all/b": (1, 0.2, 1, 0),
+    }  # fmt: skip
+
+
+def test_a_row_of_an_unknown_task_belongs_to_no_split():
+    tally = Tally()
+    tally.add(row(1, None, None, fault={"kind": "input", "message": "unknown"}), None)
+    assert (tally.unscored, tally.tasks) == (1, {})
+
+
+def test_the_slowest_rows_are_kept_whatever_the_order():
+    times = [i / 1000 for i in range(100)]
+    random.Random(1).shuffle(times)
+    tally = Tally()
+    for n, seconds in enumerate(times, 1):
+        tally.add(row(n, f"t{n}", 1.0, stage("s", 1.0, seconds=seconds)), "train")
+    assert sorted(t for t, _, _ in tally.slowest) == [i / 1000 for i in range(100 - SLOWEST, 100)]
+    assert tally.times.at(0.5) == pytest.approx(0.05, rel=0.05)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    rows = [row(n, f"t{n % 3}", n % 2 / 1) for n in range(1, 20)]
+    forward, backward = Tally(), Tally()
+    for r in rows:
+        forward.add(r, "train")
+    for r in reversed(rows):
+        backward.add(r, "train")
+    assert reward_interval(forward) == reward_interval(backward)
+    assert signal(forward) == signal(backward)
+
+
+def test_memory_grows_with_the_tasks_and_not_with_the_rows():
+    tally = Tally()
+    one = stage("s", 1.0)
+    for n in range(1, 20_001):
+        one["seconds"] = n / 7e5
+        tally.add(row(n, f"t{n % 10}", float(n % 2), one), "train")
+    assert len(tally.tasks) == 10
+    assert len(tally.slowest) == SLOWEST
+    assert len(tally.times._buckets) < 1000
+
+
+@pytest.mark.parametrize(
+    "tally", [Tally(), tallied([None]), tallied([1.0]), tallied([0, 1], [None, 0.5])]
+)
+def test_every_summary_can_be_shown(tally, capsys):
+    from rlenv.cli.text import console
+
+    show(console(), tally, title="t", pass_mark=1.0, wall=1.0)
+    assert "responses" in capsys.readouterr().out
+
+
+def test_markup_and_escapes_in_a_fault_are_shown_as_they_are(capsys):
+    from rlenv.cli.text import console
+
+    tally = Tally()
+    tally.add(
+        row(
+            1,
+            "[red]t[/red]",
+            None,
+            fault={"kind": "error", "message": "[bold]x[/] \x1b[31m \ud800"},
+        ),
+        None,
+    )
+    show(console(), tally, title="[b]t", pass_mark=1.0, wall=None)
+    out = capsys.readouterr().out
+    assert "[bold]x[/] \\x1b[31m \\ud800" in out
+    assert "[red]t[/red]" in out
+    assert "[b]t" in out
