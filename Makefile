@@ -13,6 +13,7 @@ EXAMPLE := examples/everyday
 
 .PHONY: help run test lint bench clean
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 
 help:
 	@echo "make run    score the built-in responses (examples/): progress, summary, $(OUT)/"

@@ -1,5 +1,8 @@
-"""For every test of the house: a secret of its own, so that no test touches the user's state folder."""
+"""Settings of every test run."""
+
+from __future__ import annotations
 
 import os
 
-os.environ.setdefault("RLENV_SECRET", "the secret of the tests")
+# Test inputs are drawn from a secret; without one of its own a test run would leave a file in the user's home.
+os.environ.setdefault("RLENV_SECRET", "for tests only")
