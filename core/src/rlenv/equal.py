@@ -49,13 +49,13 @@ class Equal:
     space: bool = False
     nfkc: bool = False
     aliases: Mapping[str, list[str]] = field(factory=dict, validator=_no_blanks)
-    _others: Mapping[str, frozenset[str]] = field(init=False, repr=False, eq=False)
+    _others: Mapping[str, tuple[str, ...]] = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        others: dict[str, frozenset[str]] = {}
+        others: dict[str, tuple[str, ...]] = {}
         for answer, texts in self.aliases.items():
             key = self._normal(answer)
-            others[key] = others.get(key, frozenset()).union(map(self._normal, texts))
+            others[key] = (*others.get(key, ()), *map(self._normal, texts))
         object.__setattr__(self, "_others", others)
 
     def check(self, attempt: Attempt) -> Outcome:

@@ -12,7 +12,7 @@ from .columns import BadCell, MissingColumn, Reader, info_reader, reader
 from .config.fit import build
 from .config.problems import Problems
 from .config.schema import TasksEntry
-from .errors import InputError
+from .errors import InputError, RlenvError
 from .rows import scan_rows
 from .values import Task
 
@@ -64,7 +64,9 @@ def _source(entry: TasksEntry) -> Iterator[tuple[int, Any]]:
     source = registry().parts("task-source", entry.use or "")
     try:
         yield from enumerate(source(**entry.options), 1)
-    except (TypeError, ValueError, OSError) as error:
+    except RlenvError:
+        raise
+    except Exception as error:
         raise InputError(f"tasks.use = {entry.use}: {type(error).__name__}: {error}") from error
 
 

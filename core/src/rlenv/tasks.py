@@ -119,29 +119,12 @@ def task_hash(prompt: str, answer: Any, info: Any) -> str:
 
 
 def canonical(value: Any) -> str:
-    """One text per JSON value: keys sorted, ASCII.  What JSON cannot hold stands as its type and repr."""
+    """One text per JSON value: keys sorted, ASCII; what JSON cannot hold stands as its text."""
     import json
 
-    try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_stand_in)
-    except TypeError:  # keys of mixed types
-        return json.dumps(_texts(value), sort_keys=True, separators=(",", ":"))
+    from .record import plain
 
-
-def _stand_in(value: Any) -> Any:
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(canonical, value))
-    if hasattr(value, "items"):
-        return dict(value.items())
-    return f"{type(value).__qualname__}:{value!r}"
-
-
-def _texts(value: Any) -> Any:
-    if hasattr(value, "items"):
-        return {f"{type(key).__name__}:{key}": _texts(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_texts(item) for item in value]
-    return value if isinstance(value, (str, int, float, type(None))) else _stand_in(value)
+    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"))
 
 
 def _with_id(task: Task) -> Task:

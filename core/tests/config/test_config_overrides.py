@@ -42,7 +42,7 @@ def test_the_slot_remembers_the_setting() -> None:
     slot = load_dict(ENV, set_options={"equal.case": True}).slots[0]
 
     assert slot.options == {"strip": True, "case": True}
-    assert ENV["stage"][0] == {"use": "core/equal", "options": {"strip": True}}  # type: ignore[index]
+    assert ENV["stage"][0] == {"use": "core/equal", "options": {"strip": True}}
 
 
 @pytest.mark.parametrize(
