@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .limits import TOKENS, Unparsed
+from .limits import TOKENS, Unparsed, words_of
 from .symbols import (
     COMMAND_FUNCTIONS,
     CONSTANTS,
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     r"|(?P<deg>\^ ?\{? ?\\(?:circ|degree)(?![A-Za-z]))"
     r"|(?P<side>\\(?:left|right)(?![A-Za-z]) ?(?:\\[A-Za-z]+|\\?.))"
     r"|\\(?P<cmd>[A-Za-z]+)"
-    r"|(?P<multi>\\[{}|%$#&_!\\]|\*\*|<=>|<=|>=|!=|<>|==>?|=>|=<|->|:=|\.\.+|\{,\}|\+/?-|-\+|\|\|)"
+    r"|(?P<multi>\\[{}|%$#&_!\\]|\*\*|<=>|<=|>=|!=|<>|==>?|=>|=<|->|:=|\.\.+|\{,\}|\+/?-|-\+)"
     r"|(?P<one>.)",
     re.DOTALL,
 ).match
@@ -52,7 +52,7 @@ _MULTI: dict[str, tuple[str, str]] = {
     "<=>": ("implies", ""), "->": ("implies", "to"), ":=": ("rel", "="), "{,}": ("{,}", ","),
     "+-": ("pm", "1"), "+/-": ("pm", "1"), "-+": ("pm", "-1"), "\\|": ("norm", ""), "\\%": ("%", "%"),
     "\\$": ("cur", "$"), "\\_": ("_", "_"), "\\&": ("and", "and"), "\\\\": ("row", ""),
-    "\\{": ("\\{", "{"), "\\}": ("\\}", "}"), "||": ("||", ""),
+    "\\{": ("\\{", "{"), "\\}": ("\\}", "}"),
 }  # fmt: skip
 _ONE: dict[str, tuple[str, str]] = {"<": ("rel", "<"), ">": ("rel", ">"), "=": ("rel", "=")} | {
     sign: ("cur", name) for sign, name in CURRENCY.items()
@@ -131,7 +131,10 @@ def _word(out: Tokens, piece: str, at: int) -> None:
         out.put("const" if name else "letter", name or piece, at)
         return
     for kind, text in classify(piece, out.roman > 0):
-        out.put(kind, text, at)
+        if kind == "mod" and out.kinds and out.kinds[-1] == "(":
+            out.kinds[-1], out.texts[-1] = "mod", "("
+        else:
+            out.put(kind, text, at)
 
 
 def _multi(out: Tokens, piece: str, at: int, end: int) -> int:
@@ -189,7 +192,11 @@ def _side(out: Tokens, piece: str, at: int, end: int) -> int:
 
 def _command(out: Tokens, name: str, at: int, end: int) -> int:
     if name in SIGNS:
-        out.put(*SIGNS[name], at)
+        kind, text = SIGNS[name]
+        if kind == "mod" and out.kinds and out.kinds[-1] == "(":
+            out.kinds[-1], out.texts[-1] = "mod", "("
+        else:
+            out.put(kind, text, at)
     elif name in CONSTANTS:
         out.put("const", CONSTANTS[name], at)
     elif name in LETTERS:
@@ -235,9 +242,21 @@ _OTHER = {
     "multi": _multi, "basis": _basis, "deg": _deg, "font": _font, "side": _side, "cmd": _command,
 }  # fmt: skip
 
-_PI_BEFORE = frozenset(["r", "R", "x", "h", "n", "i", "k", "t", "rh", "rl", "l"])
-_ARGUMENTS = frozenset(["x", "y", "z", "t", "a", "b", "n", "A", "B", "C"])
-_WORDS_LIKE_CALLS = frozenset(["cost", "sina", "sint", "tana", "tant", "tanx_", "sect", "loga"])
+_PI_BEFORE = words_of(
+    """
+    r R x h n i k t rh rl l
+    """
+)
+_ARGUMENTS = words_of(
+    """
+    x y z t a b n A B C
+    """
+)
+_WORDS_LIKE_CALLS = words_of(
+    """
+    cost sina sint tana tant tanx_ sect loga
+    """
+)
 
 
 @lru_cache(2048)
@@ -252,7 +271,7 @@ def classify(word: str, roman: bool) -> tuple[tuple[str, str], ...]:  # noqa: FB
         return (("const", CONSTANTS[word]),)
     if word in GREEK:
         return (("letter", GREEK[word]),)
-    if word in ("nCr", "nPr"):
+    if word in ("nCr", "nPr", "st", "nd", "rd", "th"):
         return (("word", word),)
     pieces = _pieces(word)
     if pieces:

@@ -28,3 +28,8 @@ class Unparsed(ValueError):
 
     def __reduce__(self) -> tuple[type[Unparsed], tuple[str, int]]:
         return type(self), (self.reason, self.at)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """A set of words that is written as running text."""
+    return frozenset(text.split())

@@ -69,7 +69,7 @@ _COMMANDS = {
     "〉": "rangle", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "∑": "sum",
     "∏": "prod", "∫": "int", "ℝ": "mathbb{R}", "ℤ": "mathbb{Z}", "ℚ": "mathbb{Q}",
     "ℕ": "mathbb{N}", "ℂ": "mathbb{C}", "∣": "mid", "∥": "parallel", "⊥": "perp", "∠": "angle",
-    "△": "triangle", "°": "degree", "º": "degree", "˚": "degree", "ℓ": "ell", "∂": "partial",
+    "△": "triangle", "∘": "circ", "°": "degree", "º": "degree", "˚": "degree", "ℓ": "ell", "∂": "partial",
 }  # fmt: skip
 _TEXTS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "‒": "-", "﹣": "-", "⁄": "/", "∕": "/",
@@ -94,7 +94,8 @@ _PAIRS = (
 )  # fmt: skip
 _BOXES = ("\\boxed{", "\\fbox{", "\\displaystyle{")
 _DOLLAR = re.compile(r"\\.|\$+", re.DOTALL)
-_TRAILING = ".,;:"
+_TRAILING = frozenset(".,;:")
+_KEPT = ("..", "\\right.")
 
 
 def normalize(text: str) -> str:
@@ -143,7 +144,7 @@ def unwrap(text: str) -> str:
 
 
 def _unwrap_once(text: str) -> str:
-    if text[-1:] in _TRAILING and not text.endswith("..") and text[-2:-1] != "\\":
+    if text[-1:] in _TRAILING and text[-2:-1] != "\\" and not text.endswith(_KEPT):
         return text[:-1]
     for opening, closing in _PAIRS:
         width = len(opening)

@@ -13,8 +13,8 @@ from .parse import commands as _commands
 from .parse.engine import Parser, Prose
 from .parse.sentences import date, sentence
 from .parse.vectors import gathered
+from .phrases import phrase
 from .tree import Node, Num, Text, height
-from .words import phrase
 
 __all__ = ["Unparsed", "parse", "parse_cached"]
 _TABLES = (_atoms, _commands)  # importing them fills the tables of the engine

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from .limits import words_of
+
 # function names as written, and the canonical name of the Call
-FUNCTIONS = {
-    name: name
-    for name in ["sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "ln", "log", "exp", "gcd", "lcm", "min", "max", "det", "arg", "sgn", "abs", "floor", "ceil", "sqrt", "cbrt", "cis", "lg", "tr", "rank", "dim", "re", "im", "conj", "deg", "round", "mod", "sup", "ord"]
-} | {
+_SAME = """
+    sin cos tan cot sec csc sinh cosh tanh coth sech csch ln log exp gcd lcm min max det arg
+    sgn abs floor ceil sqrt cbrt cis lg tr rank dim re im conj deg round sup ord
+"""
+FUNCTIONS = {name: name for name in _SAME.split()} | {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "arcsec": "asec",
     "arccsc": "acsc", "asin": "asin", "acos": "acos", "atan": "atan", "acot": "acot", "asec": "asec",
     "acsc": "acsc", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "arsinh": "asinh",
@@ -17,23 +20,10 @@ FUNCTIONS = {
     "cuberoot": "cbrt", "fourthroot": "fourthroot", "binom": "binomial", "binomial": "binomial",
     "factorial": "factorial", "Sqrt": "sqrt", "Sin": "sin", "Cos": "cos", "Tan": "tan",
 }  # fmt: skip
-_NOT_COMMANDS = frozenset(
-    [
-        "abs",
-        "floor",
-        "ceil",
-        "sqrt",
-        "cbrt",
-        "binom",
-        "re",
-        "im",
-        "deg",
-        "binomial",
-        "factorial",
-        "round",
-        "mod",
-        "ord",
-    ]
+_NOT_COMMANDS = words_of(
+    """
+    abs floor ceil sqrt cbrt binom re im deg binomial factorial round ord
+    """
 )
 COMMAND_FUNCTIONS = {k: v for k, v in FUNCTIONS.items() if k not in _NOT_COMMANDS} | {"deg": "deg"}
 
@@ -42,44 +32,11 @@ CONSTANTS = {
     "infty": "inf", "e": "e", "i": "i", "imath": "i", "PI": "pi",
 }  # fmt: skip
 
-GREEK = {
-    name: name
-    for name in [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "rho",
-        "sigma",
-        "tau",
-        "upsilon",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Pi",
-        "Sigma",
-        "Upsilon",
-        "Phi",
-        "Psi",
-        "Omega",
-    ]
-}
+_GREEK = """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau
+    upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
+"""
+GREEK = {name: name for name in _GREEK.split()}
 LETTERS = GREEK | {
     "varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho",
     "varsigma": "sigma", "varpi": "varpi", "ell": "l", "hbar": "hbar", "jmath": "j", "aleph": "aleph",
@@ -118,131 +75,32 @@ SIGNS: dict[str, tuple[str, str]] = {
     "over": ("over", "frac"), "choose": ("over", "binomial"), "neg": ("not", "not"),
     "lnot": ("not", "not"), "percent": ("%", "%"), "pounds": ("cur", "£"), "euro": ("cur", "€"),
     "yen": ("cur", "¥"), "dollar": ("cur", "$"), "textdollar": ("cur", "$"), "geqslantgtr": ("rel", ">="),
-    "land\\": ("land", "and"), "textdegree": ("deg", "deg"), "textasciitilde": ("rel", "~"),
+    "textdegree": ("deg", "deg"), "textasciitilde": ("rel", "~"),
+    "end": ("endenv", "end"),
 }  # fmt: skip
 
 NEGATED = {"=": "!=", "in": "notin", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 # commands that change only the looks
-DROPPED = frozenset(
-    [
-        "displaystyle",
-        "textstyle",
-        "scriptstyle",
-        "scriptscriptstyle",
-        "limits",
-        "nolimits",
-        "quad",
-        "qquad",
-        "big",
-        "Big",
-        "bigg",
-        "Bigg",
-        "bigl",
-        "bigr",
-        "Bigl",
-        "Bigr",
-        "biggl",
-        "biggr",
-        "Biggl",
-        "Biggr",
-        "rm",
-        "bf",
-        "it",
-        "sf",
-        "tt",
-        "sl",
-        "cal",
-        "mathrm",
-        "mathit",
-        "mathsf",
-        "mathtt",
-        "mathnormal",
-        "mathbf",
-        "boldsymbol",
-        "bm",
-        "text",
-        "textbf",
-        "textit",
-        "textrm",
-        "mbox",
-        "hline",
-        "cline",
-        "noindent",
-        "centering",
-        "allowbreak",
-        "nobreak",
-        "thinspace",
-        "medspace",
-        "thickspace",
-        "negthinspace",
-        "enspace",
-        "hfill",
-        "newline",
-        "tiny",
-        "small",
-        "large",
-        "Large",
-        "normalsize",
-        "strut",
-        "mathstrut",
-        "nonumber",
-        "notag",
-        "left",
-        "right",
-        "middle",
-        "item",
-        "par",
-        "protect",
-        "mathcal",
-        "mathscr",
-        "mathfrak",
-        "enskip",
-        "space",
-        "mathop",
-        "mathbin",
-        "mathrel",
-        "mathord",
-        "mathopen",
-        "mathclose",
-        "operatorname",
-        "boldmath",
-        "unboldmath",
-        "bigm",
-        "biggm",
-        "nulldelimiterspace",
-        "triangle",
-        "angle",
-        "measuredangle",
-        "vartriangle",
-        "odot",
-        "boxed",
-        "fbox",
-        "underline",
-        "blacktriangleright",
-    ]
+DROPPED = words_of(
+    """
+    displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits quad qquad big Big
+    bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr rm bf it sf tt sl cal mathrm
+    mathit mathsf mathtt mathnormal mathbf boldsymbol bm text textbf textit textrm mbox
+    hline cline noindent centering allowbreak nobreak thinspace medspace thickspace
+    negthinspace enspace hfill newline tiny small large Large normalsize strut mathstrut
+    nonumber notag left right middle item par protect mathcal mathscr mathfrak enskip space
+    mathop mathbin mathrel mathord mathopen mathclose operatorname boldmath unboldmath bigm
+    biggm nulldelimiterspace triangle angle measuredangle vartriangle odot boxed fbox
+    underline blacktriangleright
+    """
 )
 # commands whose first argument is thrown away: spacing, colors, labels
-SWALLOW = frozenset(
-    [
-        "phantom",
-        "hphantom",
-        "vphantom",
-        "hspace",
-        "vspace",
-        "hskip",
-        "color",
-        "label",
-        "tag",
-        "kern",
-        "mkern",
-        "mskip",
-        "textcolor",
-        "colorbox",
-        "overset",
-        "underset",
-        "stackrel",
-    ]
+SWALLOW = words_of(
+    """
+    phantom hphantom vphantom hspace vspace hskip color label tag kern mkern mskip textcolor
+    colorbox overset underset stackrel
+    """
 )
 
 FONTS_UPRIGHT = "text textrm textnormal textup textsf texttt mathrm mathsf mathtt operatorname mbox hbox emph textit textbf"

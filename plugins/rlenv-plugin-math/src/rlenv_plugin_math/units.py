@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 
+from .limits import words_of
+
 Unit = tuple[tuple[str, int], ...]
 
 # canonical name: "factor dimension…", then its other spellings; plurals in -s need no entry
@@ -113,61 +115,16 @@ dime: 1/10 $;
 £: 1 £; gbp quid
 pence: 1/100 £; p.
 ¥: 1 ¥; yen jpy yuan cny rmb
-₹: 1 ₹; rupee inr rs rs.
+₹: 1 ₹; rupee inr rs Rs
 ₩: 1 ₩; won krw
 unit: 1 unit;
 sq: 1; square
 """
-_GLUED = frozenset(
-    [
-        "cm",
-        "mm",
-        "km",
-        "dm",
-        "nm",
-        "kg",
-        "mg",
-        "lb",
-        "lbs",
-        "oz",
-        "ft",
-        "yd",
-        "mi",
-        "hr",
-        "hrs",
-        "min",
-        "sec",
-        "ml",
-        "mL",
-        "kW",
-        "kWh",
-        "kJ",
-        "mph",
-        "kph",
-        "kmh",
-        "Hz",
-        "kHz",
-        "MHz",
-        "mol",
-        "rad",
-        "deg",
-        "cc",
-        "gal",
-        "kPa",
-        "rpm",
-        "inch",
-        "mins",
-        "secs",
-        "yds",
-        "yrs",
-        "yr",
-        "GB",
-        "MB",
-        "KB",
-        "kB",
-        "TB",
-        "USD",
-    ]
+_GLUED = words_of(
+    """
+    cm mm km dm nm kg mg lb lbs oz ft yd mi hr hrs min sec ml mL kW kWh kJ mph kph kmh Hz
+    kHz MHz mol rad deg cc gal kPa rpm inch mins secs yds yrs yr GB MB KB kB TB USD
+    """
 )
 _ALONE = frozenset("m g s h l L N J W V")
 _SYMBOLS = frozenset("%$€£¥₹₩")

@@ -5,61 +5,28 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from .tree import Add, Clock, Const, Div, Mul, NamedSet, Node, Num, Ratio, SetOf, Text
+from .limits import words_of
+from .tree import Add, Clock, Div, Mul, Node, Num, Ratio
 
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-]
-SMALL = {word: value for value, word in enumerate(_ONES)} | {
-    word: 10 * value for value, word in enumerate(_TENS, 2)
+_ONES = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen
+"""
+_TENS = """
+    twenty thirty forty fifty sixty seventy eighty ninety
+"""
+_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+    thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+SMALL = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: 10 * value for value, word in enumerate(_TENS.split(), 2)
 }
 SCALES = {
     "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
 }  # fmt: skip
 COUNTS = {"dozen": 12}
-ORDINAL = {word: value for value, word in enumerate(_ORDINALS, 1)}
+ORDINAL = {word: value for value, word in enumerate(_ORDINALS.split(), 1)}
 PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4} | {
     word + end: value for word, value in ORDINAL.items() if value > 2 for end in ("", "s")
 }  # fmt: skip
@@ -71,51 +38,6 @@ MONTHS = {
     for name in names.split()
 }  # fmt: skip
 
-_NO_SOLUTION = Text("no solution")
-_NO_REAL = Text("no real solution")
-_MANY = Text("infinitely many")
-_NOWHERE = Text("does not exist")
-_PHRASES: dict[str, Node] = {
-    phrase: node
-    for node, phrases in (
-        (_NO_SOLUTION, "no solution|no solutions|there is no solution|there are no solutions|no answer"
-         "|has no solution|has no solutions|it has no solution|no possible solution|no such number"
-         "|no possible solutions|there are no such numbers|no such numbers|no solution exists"
-         "|no solutions exist|not solvable|unsolvable|no such value|no such values|no values|no value"),
-        (_NO_REAL, "no real solution|no real solutions|no real root|no real roots|no real number"
-         "|there are no real solutions|there is no real solution|no real numbers|no real values"
-         "|there are no real roots|no solution in real numbers|no real value"),
-        (_MANY, "infinitely many|infinitely many solutions|infinite solutions|infinite many solutions"
-         "|infinite number of solutions|an infinite number of solutions|infinite many"
-         "|there are infinitely many solutions|infinitely many values"),
-        (_NOWHERE, "does not exist|dne|doesn't exist|the limit does not exist|limit does not exist"
-         "|not exist|nonexistent|non-existent|do not exist"),
-        (Text("undefined"), "undefined|not defined|is undefined|is not defined|indeterminate"),
-        (Text("none"), "none|none of these|none of the above|nothing"),
-        (NamedSet("R"), "all real numbers|all reals|any real number|every real number|the real numbers"
-         "|real numbers|all real values|the set of all real numbers|the set of real numbers|all real"
-         "|any real value|the reals|all real number|all real x|all real values of x|all values of x"),
-        (NamedSet("Z"), "all integers|any integer|every integer|the integers|integers"
-         "|the set of integers|the set of all integers"),
-        (NamedSet("N"), "all natural numbers|natural numbers|any natural number|the natural numbers"
-         "|the set of natural numbers"),
-        (NamedSet("Z+"), "all positive integers|positive integers|any positive integer"),
-        (NamedSet("R+"), "all positive real numbers|positive real numbers|any positive real number"
-         "|all positive reals"),
-        (NamedSet("Q"), "all rational numbers|rational numbers|the rational numbers|rationals"),
-        (NamedSet("C"), "all complex numbers|complex numbers|the complex numbers"),
-        (SetOf(()), "empty set|the empty set|empty|null set|the null set"),
-        (Const("inf"), "infinity|positive infinity|plus infinity"),
-        (Clock(43200, ""), "noon|12 noon"),
-        (Clock(0, ""), "midnight|12 midnight"),
-        (Text("true"), "true|it is true"),
-        (Text("false"), "false|it is false"),
-        (Text("yes"), "yes"),
-        (Text("no"), "no"),
-    )
-    for phrase in phrases.split("|")
-}  # fmt: skip
-
 _IRREGULAR = {
     "people": "person", "children": "child", "men": "man", "women": "woman", "feet": "foot",
     "mice": "mouse", "geese": "goose", "teeth": "tooth", "dice": "die", "lives": "life",
@@ -123,286 +45,46 @@ _IRREGULAR = {
     "vertices": "vertex", "indices": "index", "matrices": "matrix", "axes": "axis", "oxen": "ox",
 }  # fmt: skip
 # what never is a unit, so that "5 is the answer" is prose and not a quantity
-STOP = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "am",
-        "the",
-        "a",
-        "an",
-        "because",
-        "since",
-        "for",
-        "from",
-        "if",
-        "then",
-        "when",
-        "where",
-        "which",
-        "that",
-        "this",
-        "these",
-        "those",
-        "it",
-        "its",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-        "so",
-        "not",
-        "no",
-        "but",
-        "as",
-        "at",
-        "by",
-        "to",
-        "in",
-        "on",
-        "with",
-        "without",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "must",
-        "may",
-        "might",
-        "there",
-        "here",
-        "than",
-        "also",
-        "only",
-        "just",
-        "correct",
-        "wrong",
-        "right",
-        "true",
-        "false",
-        "answer",
-        "or",
-        "and",
-        "nor",
-        "solution",
-        "solutions",
-        "maybe",
-        "perhaps",
-        "either",
-        "else",
-        "otherwise",
-        "instead",
-        "actually",
-        "wait",
-        "hmm",
-        "final",
-        "approximately",
-        "about",
-        "around",
-        "roughly",
-    ]
+STOP = words_of(
+    """
+    is are was were be been am the a an because since for from if then when where which that
+    this these those it its he she they we you i so not no but as at by to in on with
+    without has have had do does did will would can could should must may might there here
+    than also only just correct wrong right true false answer or and nor solution solutions
+    maybe perhaps either else otherwise instead actually wait hmm final approximately about
+    around roughly
+    """
 )
-TAILS = frozenset(
-    [
-        "long",
-        "tall",
-        "wide",
-        "high",
-        "deep",
-        "old",
-        "each",
-        "total",
-        "left",
-        "altogether",
-        "remaining",
-        "apart",
-        "away",
-    ]
+TAILS = words_of(
+    """
+    long tall wide high deep old each total left altogether remaining apart away
+    """
 )
-_SHORT_WORDS = frozenset(
-    [
-        "ace",
-        "act",
-        "add",
-        "age",
-        "ago",
-        "aid",
-        "aim",
-        "air",
-        "all",
-        "any",
-        "are",
-        "ask",
-        "bad",
-        "bag",
-        "bed",
-        "big",
-        "box",
-        "boy",
-        "but",
-        "can",
-        "car",
-        "cat",
-        "cup",
-        "cut",
-        "day",
-        "did",
-        "dog",
-        "due",
-        "end",
-        "eat",
-        "egg",
-        "far",
-        "fat",
-        "few",
-        "fit",
-        "fly",
-        "for",
-        "fox",
-        "fun",
-        "gas",
-        "get",
-        "got",
-        "gym",
-        "had",
-        "hat",
-        "her",
-        "him",
-        "his",
-        "hit",
-        "hot",
-        "how",
-        "ice",
-        "its",
-        "job",
-        "joy",
-        "key",
-        "kid",
-        "law",
-        "lay",
-        "leg",
-        "let",
-        "lie",
-        "low",
-        "mad",
-        "man",
-        "map",
-        "may",
-        "men",
-        "met",
-        "mix",
-        "new",
-        "not",
-        "now",
-        "off",
-        "oil",
-        "old",
-        "our",
-        "out",
-        "own",
-        "pay",
-        "pen",
-        "pet",
-        "pie",
-        "pig",
-        "put",
-        "ran",
-        "red",
-        "row",
-        "run",
-        "sad",
-        "sat",
-        "saw",
-        "say",
-        "sea",
-        "see",
-        "set",
-        "she",
-        "sit",
-        "sky",
-        "son",
-        "sum",
-        "sun",
-        "ten",
-        "the",
-        "tie",
-        "tip",
-        "toe",
-        "too",
-        "top",
-        "toy",
-        "try",
-        "two",
-        "use",
-        "van",
-        "was",
-        "way",
-        "web",
-        "who",
-        "why",
-        "win",
-        "yes",
-        "yet",
-        "you",
-        "zoo",
-        "is",
-        "it",
-        "in",
-        "on",
-        "no",
-        "to",
-        "of",
-        "at",
-        "be",
-        "by",
-        "do",
-        "he",
-        "if",
-        "me",
-        "my",
-        "so",
-        "up",
-        "us",
-        "we",
-        "an",
-        "as",
-        "go",
-        "am",
-        "or",
-    ]
+_SHORT_WORDS = words_of(
+    """
+    ace act add age ago aid aim air all any are ask bad bag bed big box boy but can car cat
+    cup cut day did dog due end eat egg far fat few fit fly for fox fun gas get got gym had
+    hat her him his hit hot how ice its job joy key kid law lay leg let lie low mad man map
+    may men met mix new not now off oil old our out own pay pen pet pie pig put ran red row
+    run sad sat saw say sea see set she sit sky son sum sun ten the tie tip toe too top toy
+    try two use van was way web who why win yes yet you zoo is it in on no to of at be by do
+    he if me my so up us we an as go am or
+    """
 )
 _PRODUCT_VOWELS = frozenset("aeiou")
-
-
-def phrase(text: str) -> Node | None:
-    """The meaning of a whole phrase in lower case with single spaces, or None."""
-    return _PHRASES.get(text)
 
 
 def is_product(word: str) -> bool:
     """Whether a run of letters is rather a product of variables (``xy``, ``abc``) than a word."""
     if len(word) == 1:
         return True
-    if len(word) > 4 or not word.isascii() or word.lower() in _SHORT_WORDS:
+    if len(word) > 4 or word == "DNE" or not word.isascii() or word.lower() in _SHORT_WORDS:
         return False
     if len(word) == 2 or (word.isupper() and len(word) == 3):
         return True
     if len(word) == 3 and word[1:].islower() and word[0].isupper():
         return False
-    in_order = all(a <= b for a, b in zip(word, word[1:], strict=False))
+    in_order = list(word) == sorted(word)
     return in_order or (len(word) == 3 and not _PRODUCT_VOWELS.intersection(word.lower()))
 
 

@@ -4,33 +4,45 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlenv_plugin_math import words
+from rlenv_plugin_math import units, words
+from rlenv_plugin_math.limits import words_of
+from rlenv_plugin_math.phrases import phrase
 from rlenv_plugin_math.tree import (
     Add,
     Call,
     Choice,
     Const,
+    Div,
     Mul,
     Node,
     Num,
     Pow,
     Quantity,
     Seq,
+    SetOf,
     Sym,
     Text,
 )
 
 from .engine import POSTFIX, PREFIX, PRODUCT, RELATION, Parser, Prose
+from .numerals import hexadecimal
 from .operators import differential, script
 
-_CALLED = frozenset(
-    ["f", "g", "h", "F", "G", "H", "phi", "Gamma", "zeta", "psi", "Phi", "Psi", "P", "Q", "T"]
+_CALLED = words_of(
+    """
+    f g h F G H phi Gamma zeta psi Phi Psi P Q T
+    """
 )
-_ALWAYS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "Gamma", "zeta", "psi", "Phi", "Psi"])
+_ALWAYS = words_of(
+    """
+    f g h F G H phi Gamma zeta psi Phi Psi
+    """
+)
 _ARCS = {
     "sin": "asin", "cos": "acos", "tan": "atan", "cot": "acot", "sec": "asec", "csc": "acsc",
     "sinh": "asinh", "cosh": "acosh", "tanh": "atanh",
 }  # fmt: skip
+_HEX = "ABCDEF"
 _ROOTS = {"sqrt": 2, "cbrt": 3, "fourthroot": 4}
 _OPEN = frozenset(("(", "[", "{", "l|", "|", "lnorm"))
 _BARE = frozenset(("num", "letter", "const", "cmd", "deg", "{"))
@@ -40,13 +52,20 @@ _PHRASE_ENDS = frozenset(
 )  # fmt: skip
 
 
-def letter(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+def letter(p: Parser, floor: int) -> Node:
     """A variable with its subscript and primes, or the call of a function letter."""
     if p.diff == "" and p.texts[p.pos] == "d" and differential(p):
         return Num(Fraction(1))
     name = p.texts[p.pos]
     p.pos += 1
     kind = p.kinds[p.pos]
+    if kind == "word" and name in "aAI" and floor <= RELATION:
+        p.pos -= 1
+        return word(p, floor)
+    if "_" in p.source and name in _HEX and (node := hexadecimal(p)) is not None:
+        return node
+    if name == "I" and "*" in (kind, p.kinds[p.pos - 2]):
+        return Const("i")  # as programs print it
     if kind == "_":
         name = f"{name}_{below(p)}"
         kind = p.kinds[p.pos]
@@ -104,6 +123,10 @@ def _maybe_call(p: Parser, name: str) -> Node:
         return Sym(name)
     if p.gaps[pos] and root not in _ALWAYS:
         return Sym(name)
+    if p.kinds[pos + 1 : pos + 3] == ["letter", ")"] and (
+        p.kinds[pos + 3] == "rel" or (root.isupper() and len(root) == 1)
+    ):
+        return Call(name, _arguments(p))
     if root in _ALWAYS or name.endswith("'"):
         return Call(name, _arguments(p))
     if root in "CP" and len(root) == 1 and p.kinds[pos + 1 : pos + 5] == ["num", ",", "num", ")"]:
@@ -155,7 +178,14 @@ def function(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
         if above:
             exponent = script(p)
         else:
-            base = script(p)
+            base = script(p, below=True)
+    if (
+        name == "log"
+        and p.texts[p.pos] in ("2", "10")
+        and p.kinds[p.pos + 1] == "("
+        and not p.gaps[p.pos]
+    ):
+        base = PREFIX["num"](p, POSTFIX)
     if p.kinds[p.pos] in ("end", ")", ",", "rel", "}") or p.kinds[p.pos] not in PREFIX:
         return Sym(name)
     if exponent == _MINUS_ONE and name in _ARCS:
@@ -194,14 +224,12 @@ def _bare(p: Parser) -> Node:
             factors.append(p.expr(PRODUCT))
     node = factors[0] if len(factors) == 1 else Mul(tuple(factors))
     if p.kinds[p.pos] == "/" and p.kinds[p.pos + 1] == "num" and Const("pi") in factors:
-        return PREFIX_OVER(p, node)
+        return _divided(p, node)
     return node
 
 
-def PREFIX_OVER(p: Parser, node: Node) -> Node:  # noqa: N802
+def _divided(p: Parser, node: Node) -> Node:
     r"""``\sin \pi/3``: nobody means a third of zero."""
-    from rlenv_plugin_math.tree import Div
-
     p.pos += 1
     return Div(node, PREFIX["num"](p, POSTFIX))
 
@@ -210,6 +238,8 @@ def called(name: str, args: tuple[Node, ...], base: Node | None = None) -> Node:
     """The one shape of a named function."""
     if name in _ROOTS and len(args) == 1:
         return Call("root", (args[0], Num(Fraction(_ROOTS[name]))))
+    if name in ("max", "min", "gcd", "lcm") and len(args) == 1 and type(args[0]) is SetOf:
+        return Call(name, args[0].items)
     if name == "exp" and len(args) == 1:
         return Pow(Const("e"), args[0])
     if name == "cis" and len(args) == 1:
@@ -236,9 +266,22 @@ def word(p: Parser, floor: int) -> Node:
     if p.texts[p.pos].lower() in ("option", "choice", "answer") and len(p.texts[p.pos + 1]) == 1:
         p.pos += 2
         return Choice(p.texts[p.pos - 1].upper())
+    if _is_money(p):
+        return PREFIX["cur"](p, floor)
     if floor > RELATION:
         return _letters(p)
     return _phrase(p)
+
+
+def _is_money(p: Parser) -> bool:
+    """``USD 20``, ``Rs. 500``: steps to the last token before the number and makes it the currency."""
+    pos = p.pos + (p.kinds[p.pos + 1] == ".")
+    name = units.lookup(p.texts[p.pos]) if p.kinds[pos + 1] == "num" else None
+    if name is None or not units.is_currency(((name, 1),)):
+        return False
+    p.pos = pos
+    p.texts[pos] = name
+    return True
 
 
 def _upcoming(p: Parser) -> list[tuple[str, int]]:
@@ -260,7 +303,7 @@ def _letters(p: Parser) -> Node:
         raise Prose
     at = p.pos
     for row, value in ((p.kinds, "letter"), (p.gaps, 0), (p.ats, p.ats[at]), (p.upright, False)):
-        row[at : at + 1] = [value] * len(text)  # type: ignore[index,list-item]
+        row[at : at + 1] = [value] * len(text)  # type: ignore[list-item]
     p.texts[at : at + 1] = list(text)
     return letter(p, PRODUCT)
 
@@ -280,7 +323,7 @@ def _phrase(p: Parser) -> Node:
         return _letters(p)
     if p.kinds[p.pos] not in _PHRASE_ENDS:
         raise Prose
-    known = words.phrase(text)
+    known = phrase(text)
     return Text(text) if known is None else known
 
 

@@ -11,7 +11,7 @@ _FRENCH = frozenset(("[", "r["))
 _BAR = frozenset(("|", "r|"))
 _SUCH_THAT = frozenset(("|", ":", "mid"))
 _SEPARATORS = frozenset((",", ";", "and", "or", "row"))
-_NORM = frozenset(("norm", "||", "rnorm"))
+_NORM = frozenset(("norm", "rnorm"))
 
 
 def items(p: Parser) -> tuple[list[Node], str]:
@@ -170,8 +170,9 @@ def _prescript(p: Parser) -> Node:
 
 
 def bars(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
-    """``|x|`` and its LaTeX spellings; the bars of a matrix are its determinant."""
-    left = p.kinds[p.pos]
+    """``|x|`` and its LaTeX spellings; the bars of a matrix are its determinant, ``||v||`` a norm."""
+    start = p.pos
+    left = p.kinds[start]
     saved = p.inside, p.stops
     p.inside, p.stops = False, _BAR
     p.deeper()
@@ -182,6 +183,9 @@ def bars(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
     p.pos += 1
     p.depth -= 1
     p.inside, p.stops = saved
+    double = p.kinds[start + 1] == p.kinds[p.pos - 2] == "|" and p.gaps[start + 1] == 0
+    if double and type(node) is Call and node.name == "abs":
+        return Call("norm", node.args)
     return Call("det" if type(node) is Matrix else "abs", (node,))
 
 
@@ -231,7 +235,6 @@ PREFIX |= {
     "l|": bars,
     "norm": norm,
     "lnorm": norm,
-    "||": norm,
     "lfloor": rounded,
     "lceil": rounded,
     "...": ellipsis,

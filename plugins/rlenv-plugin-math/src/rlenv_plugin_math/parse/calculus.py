@@ -30,9 +30,9 @@ def _bounds(p: Parser) -> tuple[Node | None, Node | None]:
         above = p.kinds[p.pos] == "^"
         p.pos += 1
         if above:
-            high = script(p)
+            high = script(p, below=True)
         else:
-            low = script(p)
+            low = script(p, below=True)
     return low, high
 
 

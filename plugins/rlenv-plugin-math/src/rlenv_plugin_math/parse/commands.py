@@ -9,7 +9,7 @@ from rlenv_plugin_math.limits import Unparsed
 from rlenv_plugin_math.tree import Call, Const, Div, Mul, NamedSet, Node, Num, SetOf, Sym
 
 from .calculus import big, limit
-from .engine import POSTFIX, PREFIX, Parser
+from .engine import POSTFIX, PREFIX, PRODUCT, Parser
 from .tables import environment
 
 Command = Callable[[Parser], Node]
@@ -17,12 +17,12 @@ Command = Callable[[Parser], Node]
 
 def fraction(p: Parser) -> Node:
     top = p.group()
+    var, p.diff = p.diff, None if p.diff else p.diff  # dx above: the denominator has none
     bottom = p.group()
+    p.diff = var or p.diff
     below = _of_d(bottom)
     if below is not None:
         if top == Sym("d"):
-            from .engine import PRODUCT
-
             return Call("diff", (p.expr(PRODUCT), below))
         above = _of_d(top)
         if above is not None and p.diff is None:

@@ -66,7 +66,7 @@ class Parser:
                 return left
             before = self.pos
             left = infix[1](self, left)
-            if self.pos == before:
+            if self.pos == before and self.kinds[before] == kind:
                 return left
 
     def deeper(self) -> None:

@@ -341,6 +341,17 @@ def based(digits: str, base: int) -> Based | None:
     return Based(digits.upper(), base, value)
 
 
+def hexadecimal(p: Parser) -> Node | None:
+    """``FF_{16}``, ``A5_{12}``: a numeral that begins with the letter just read."""
+    at = p.pos - 1
+    match = _NUMERAL.match(p.source, p.ats[at])
+    if match is None or len(match.group(1)) < 2:
+        return None
+    if match.group(2) != "16" and match.group(1).isalpha():
+        return None
+    return _based(p, at)
+
+
 def _clock(p: Parser, text: str) -> Clock | None:
     """``3:45 pm``, ``07:05``, ``10:20:30``, ``3 pm``; without a sign of time it stays a ratio."""
     pos = p.pos - 1

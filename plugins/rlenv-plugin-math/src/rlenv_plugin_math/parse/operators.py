@@ -51,7 +51,7 @@ SET_NODES = (SetOf, Seq, SetOp, NamedSet, Builder)
 # what may begin a factor without a sign before it
 STARTS = frozenset(
     ("num", "letter", "const", "word", "fn", "cmd", "(", "[", "{", "\\{", "|", "l|", "lnorm", "lfloor",
-     "lceil", "basis", "langle", "cur", "%", "deg", "norm", "circ")
+     "lceil", "basis", "langle", "cur", "%", "deg", "norm")
 )  # fmt: skip
 _UNITS = frozenset(("word", "letter", "const", "%", "deg", "cmd", "cur"))
 
@@ -123,10 +123,14 @@ def _sum(terms: list[Node]) -> Node:
         if type(removed) is Neg and type(removed.arg) in (SetOf, NamedSet, SetOp):
             return SetOp("difference", (terms[0], removed.arg))
     last = terms[-1]
-    if type(last) is Quantity and last.unit[0][0] not in "%$€£¥₹₩":
-        if not any(type(term) in (Quantity, PlusMinus) for term in terms[:-1]):
-            return Quantity(Add((*terms[:-1], last.value)), last.unit)
+    if type(last) is Quantity and last.unit[0][0] not in "%$€£¥₹₩" and _bare(terms[:-1]):
+        return Quantity(Add((*terms[:-1], last.value)), last.unit)
     return Add(tuple(terms))
+
+
+def _bare(terms: list[Node]) -> bool:
+    """Whether no term has a unit, so that the unit of the last one is meant for all."""
+    return not any(type(term) in (Quantity, PlusMinus) for term in terms)
 
 
 def product(p: Parser, left: Node) -> Node:
@@ -159,10 +163,9 @@ def _juxtaposed(p: Parser, kind: str, factors: list[Node]) -> bool:
         return True
     if kind == "[" and p.gaps[p.pos] and type(factors[-1]) in SET_NODES:
         return False
-    if kind == "circ":
-        p.pos += 1
-        p.expect("(") if False else None
-        raise p.broken()
+    if kind == "letter" and p.texts[p.pos] == "U" and type(factors[-1]) in SET_NODES:
+        p.kinds[p.pos], p.texts[p.pos] = "setop", "union"
+        return False
     factors.append(p.expr(PRODUCT))
     if type(factors[-1]) is Text or type(factors[0]) is Text:
         raise Prose
@@ -239,8 +242,11 @@ def power(p: Parser, left: Node) -> Node:
     return Pow(left, exponent)
 
 
-def script(p: Parser) -> Node:
-    """An exponent: a group, or one literal, letter or command with a sign, and a power of it."""
+def script(p: Parser, *, below: bool = False) -> Node:
+    """An exponent: a group, or one literal, letter or command with a sign, and a power of it.
+
+    ``below`` reads a subscript or bound, which takes no power.
+    """
     kind = p.kinds[p.pos]
     p.deeper()
     if kind == "{":
@@ -265,7 +271,7 @@ def script(p: Parser) -> Node:
             node = factorial(p, node)
     else:
         raise p.broken()
-    if p.kinds[p.pos] == "^":
+    if p.kinds[p.pos] == "^" and not below:
         node = power(p, node)
     p.depth -= 1
     return node
@@ -366,9 +372,9 @@ def subscript(p: Parser, left: Node) -> Node:
         p.texts[pos - 2] if p.kinds[pos - 1] == ")" and p.kinds[pos - 3 : pos - 2] == ["("] else ""
     )
     p.pos += 1
-    below = script(p)
-    if digits and type(left) in (Num, Sym) and type(below) is Num and below.value.denominator == 1:
-        node = based(digits, int(below.value))
+    base = script(p, below=True)
+    if digits and type(left) in (Num, Sym) and type(base) is Num and base.value.denominator == 1:
+        node = based(digits, int(base.value))
         if node is not None:
             return node
     if type(left) is NamedSet:
@@ -379,9 +385,15 @@ def subscript(p: Parser, left: Node) -> Node:
 def prime(p: Parser, left: Node) -> Node:
     p.pos += 1
     p.chain += 1
-    if type(left) is Quantity and left.unit == (("deg", 1),):
-        raise p.broken()
+    if type(left) is Num:
+        return Quantity(left, (("foot", 1),))
     return Call("diff", (left,))
+
+
+def composition(p: Parser, left: Node) -> Node:
+    p.pos += 1
+    p.chain += 1
+    return Call("compose", (left, p.expr(POWER)))
 
 
 PREFIX |= {"-": minus, "+": plus, "pm": plus_minus, "not": negation}
@@ -402,4 +414,5 @@ INFIX |= dict.fromkeys(STARTS, (PRODUCT, product)) | {
     ":": (RATIO, ratio),
     "land": (LOR, logic),
     "over": (OVER, over),
+    "circ": (POWER, composition),
 }

@@ -54,9 +54,9 @@ def attach(p: Parser, value: Node) -> Node | None:
         p.pos += 1
         return Quantity(value, ((p.texts[p.pos - 1], 1),))
     pos = p.pos
-    if kind == "word" and p.gaps[pos] == 0 and not p.upright[pos] and p.kinds[pos - 1] == "num":
-        if not units.glues(p.texts[pos]) and not numeric(value):
-            return None
+    glued = p.gaps[pos] == 0 and not p.upright[pos] and p.kinds[pos - 1] == "num"
+    if kind == "word" and glued and not units.glues(p.texts[pos]) and not numeric(value):
+        return None
     unit = _unit(p)
     if unit is None:
         return None

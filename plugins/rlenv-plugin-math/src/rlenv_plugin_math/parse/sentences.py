@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from rlenv_plugin_math.tree import (
     Add,
@@ -12,6 +13,7 @@ from rlenv_plugin_math.tree import (
     Logic,
     Mod,
     Node,
+    Num,
     Quantity,
     Rel,
     Sym,
@@ -64,6 +66,7 @@ def _choice(p: Parser) -> Node | None:
         return None
     after = at + 2
     if kinds[after] == "end":
+        p.pos = after
         return Choice(letter)
     if (
         not p.gaps[after]
@@ -134,18 +137,28 @@ def _alike(nodes: list[Node]) -> bool:
 
 def _together(nodes: list[Node], between: str) -> Node:
     nodes = _spread(nodes)
-    if set(between) == {"&"}:
-        if all(type(n) is Quantity for n in nodes) and _adds(nodes):
-            return Add(tuple(nodes))
-        if any(type(n) is Rel and _INEQUALITIES.intersection(n.ops) for n in nodes):
-            return Logic("and", tuple(nodes))
+    if _adds(nodes):
+        return Add(tuple(nodes))
+    if set(between) == {"&"} and any(
+        type(n) is Rel and _INEQUALITIES.intersection(n.ops) for n in nodes
+    ):
+        return Logic("and", tuple(nodes))
     return Items(tuple(nodes))
 
 
 def _adds(nodes: list[Node]) -> bool:
-    """``5 dollars and 30 cents``: one dimension in different units."""
-    units = [n.unit for n in nodes if type(n) is Quantity]
-    return len(set(units)) == len(units) and len({convert(u)[1] for u in units}) == 1
+    """``5 dollars and 30 cents``, ``1 hour, 30 minutes``: ever smaller units of one dimension."""
+    if not all(type(n) is Quantity and type(n.value) is Num for n in nodes):
+        return False
+    limit: tuple[Fraction, object] | None = None
+    for n in nodes:
+        assert isinstance(n, Quantity)
+        assert isinstance(n.value, Num)
+        factor, dimension = convert(n.unit)
+        if limit is not None and (limit[1] != dimension or n.value.value * factor >= limit[0]):
+            return False
+        limit = factor, dimension
+    return bool(limit and limit[1])
 
 
 def _spread(nodes: list[Node]) -> list[Node]:
@@ -154,10 +167,11 @@ def _spread(nodes: list[Node]) -> list[Node]:
     if type(last) is Mod and not any(type(n) is Mod for n in nodes[:-1]):
         nodes = [_with_modulus(n, last.modulus) for n in nodes]
     first = nodes[0]
-    if type(first) is Rel and first.ops == ("=",) and type(first.args[0]) is Sym:
-        if all(type(n) is not Rel and type(n) is not Text for n in nodes[1:]):
-            nodes = [first, *(Rel((first.args[0], n), ("=",)) for n in nodes[1:])]
-    return nodes
+    if type(first) is not Rel or first.ops != ("=",) or type(first.args[0]) is not Sym:
+        return nodes
+    if any(type(n) in (Rel, Text) for n in nodes[1:]):
+        return nodes
+    return [first, *(Rel((first.args[0], n), ("=",)) for n in nodes[1:])]
 
 
 def _with_modulus(node: Node, modulus: Node) -> Node:

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from rlenv_plugin_math.limits import Unparsed
+from rlenv_plugin_math.limits import Unparsed, words_of
 from rlenv_plugin_math.tree import Call, Items, Matrix, Node, Piecewise, Rel, Text
 
 from .brackets import items
 from .engine import NO_STOPS, Parser
 
-_MATRICES = frozenset(
-    [
-        "pmatrix",
-        "bmatrix",
-        "Bmatrix",
-        "matrix",
-        "smallmatrix",
-        "array",
-        "psmallmatrix",
-        "bsmallmatrix",
-        "tabular",
-    ]
+_MATRICES = words_of(
+    """
+    pmatrix bmatrix Bmatrix matrix smallmatrix array psmallmatrix bsmallmatrix tabular
+    """
 )
-_SYSTEMS = frozenset(
-    [
-        "cases",
-        "aligned",
-        "align",
-        "gathered",
-        "gather",
-        "split",
-        "rcases",
-        "dcases",
-        "alignedat",
-        "eqnarray",
-        "equation",
-    ]
+_SYSTEMS = words_of(
+    """
+    cases aligned align gathered gather split rcases dcases alignedat eqnarray equation
+    """
 )
-_IF = frozenset(["if", "for", "when", "where"])
-_ELSE = frozenset(["otherwise", "else"])
+_IF = words_of(
+    """
+    if for when where
+    """
+)
+_ELSE = words_of(
+    """
+    otherwise else
+    """
+)
 
 
 def environment(p: Parser) -> Node:
@@ -49,9 +39,7 @@ def environment(p: Parser) -> Node:
     p.inside, p.stops = name in _MATRICES, NO_STOPS
     rows = _table(p, name)
     p.inside, p.stops = saved
-    if p.kinds[p.pos] != "cmd" or p.texts[p.pos] != "end":
-        raise p.broken()
-    p.pos += 1
+    p.expect("endenv")
     if _name(p) != name:
         raise Unparsed("environments that do not match", p.ats[p.pos])
     if not rows:
@@ -129,7 +117,7 @@ def _table(p: Parser, name: str) -> list[list[Node]]:
                 _skip_length(p)
         elif kind == "&" or (kind == "," and system):
             p.pos += 1
-        elif kind == "cmd" and p.texts[p.pos] == "end":
+        elif kind == "endenv":
             break
         elif kind == "end":
             raise p.broken()
