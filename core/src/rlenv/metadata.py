@@ -14,6 +14,8 @@ from functools import cache
 
 from attrs import frozen
 
+GROUP = "rlenv"
+
 
 @frozen
 class Entry:
@@ -34,6 +36,53 @@ def version(distribution: str) -> str | None:
     """The installed version of a distribution, None when it is not installed."""
     found = _distributions(tuple(sys.path)).get(_normal(distribution))
     return None if found is None else found[1]
+
+
+@frozen
+class PluginInfo:
+    """One installed plugin, as its metadata tells.
+
+    Args:
+        name: the name that ``use`` begins with.
+        distribution, version: what ``pip`` calls it; several, joined, when several claim the name.
+        target: the module of the entry point.
+        error: why it cannot be used, with the traceback where its import failed; None while unknown or well.
+        api: its ``RLENV_API``; None before it is loaded.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    target: str
+    error: str | None = None
+    api: int | None = None
+
+    def __str__(self) -> str:
+        return f"plugin '{self.name}' ({self.distribution} {self.version})"
+
+
+def installed() -> dict[str, PluginInfo]:
+    """Every plugin on ``sys.path`` by name; reads metadata, imports nothing, never raises."""
+    claims: dict[str, list[PluginInfo]] = {
+        "core": [PluginInfo("core", "rlenv", version("rlenv") or "0", "rlenv.core_plugin")]
+    }
+    for e in entries(GROUP):
+        info = PluginInfo(e.name, e.distribution, e.version, e.target)
+        claims.setdefault(e.name, []).append(info)
+    return {name: _one(claims[name]) for name in sorted(claims)}
+
+
+def _one(claims: list[PluginInfo]) -> PluginInfo:
+    if len(claims) == 1:
+        return claims[0]
+    who = " and ".join(f"{c.distribution} {c.version}" for c in claims)
+    return PluginInfo(
+        claims[0].name,
+        ", ".join(c.distribution for c in claims),
+        ", ".join(c.version for c in claims),
+        ", ".join(c.target for c in claims),
+        f"two distributions claim the name '{claims[0].name}': {who}; neither is used, uninstall one",
+    )
 
 
 @cache

@@ -8,64 +8,18 @@ from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from . import metadata
 from .errors import PluginError
+from .metadata import GROUP, PluginInfo, installed
 from .near import nearest, suggest
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
 
-GROUP = "rlenv"
+__all__ = ["PluginInfo", "Registry", "installed", "makers_of", "registry", "resolve"]
+
 OBSERVERS = ("rlenv_stage_finished", "rlenv_verdict")
-
-
-@frozen
-class PluginInfo:
-    """One installed plugin, as its metadata tells.
-
-    Args:
-        name: the name that ``use`` begins with.
-        distribution, version: what ``pip`` calls it; several, joined, when several claim the name.
-        target: the module of the entry point.
-        error: why it cannot be used, with the traceback where its import failed; None while unknown or well.
-        api: its ``RLENV_API``; None before it is loaded.
-    """
-
-    name: str
-    distribution: str
-    version: str
-    target: str
-    error: str | None = None
-    api: int | None = None
-
-    def __str__(self) -> str:
-        return f"plugin '{self.name}' ({self.distribution} {self.version})"
-
-
-def installed() -> dict[str, PluginInfo]:
-    """Every plugin on ``sys.path`` by name; reads metadata, imports nothing, never raises."""
-    claims: dict[str, list[PluginInfo]] = {
-        "core": [PluginInfo("core", "rlenv", metadata.version("rlenv") or "0", "rlenv.core_plugin")]
-    }
-    for e in metadata.entries(GROUP):
-        info = PluginInfo(e.name, e.distribution, e.version, e.target)
-        claims.setdefault(e.name, []).append(info)
-    return {name: _one(claims[name]) for name in sorted(claims)}
-
-
-def _one(claims: list[PluginInfo]) -> PluginInfo:
-    if len(claims) == 1:
-        return claims[0]
-    who = " and ".join(f"{c.distribution} {c.version}" for c in claims)
-    return PluginInfo(
-        claims[0].name,
-        ", ".join(c.distribution for c in claims),
-        ", ".join(c.version for c in claims),
-        ", ".join(c.target for c in claims),
-        f"two distributions claim the name '{claims[0].name}': {who}; neither is used, uninstall one",
-    )
 
 
 class Registry:
@@ -191,7 +145,7 @@ class Registry:
         """
         found = [(name, self.load(name)) for name in names]
         for name, plugin in found:
-            if not any(hasattr(plugin, hook) for hook in OBSERVERS):
+            if not self._functions(plugin, *OBSERVERS):
                 raise PluginError(
                     f"{self.info(name)} observes nothing: it has no {' or '.join(OBSERVERS)}"
                 )
@@ -240,11 +194,9 @@ class Registry:
         return self._pluggy
 
     def _call(self, name: str, hook: str) -> dict[str, Any]:
-        function = getattr(self.load(name), hook, None)
-        if function is None:
-            return {}
+        functions = self._functions(self.load(name), hook)
         try:
-            result = function()
+            result = functions[0]() if functions else {}
         except (Exception, SystemExit) as error:
             raise PluginError(f"{self.info(name)}: {hook}() failed: {_cause(error)}") from error
         if not isinstance(result, Mapping):
@@ -252,6 +204,11 @@ class Registry:
                 f"{self.info(name)}: {hook}() returned {type(result).__name__}, not a mapping"
             )
         return dict(result)
+
+    def _functions(self, plugin: Any, *hooks: str) -> list[Any]:
+        callers = [getattr(self._manager().hook, hook) for hook in hooks]
+        impls = [impl for caller in callers for impl in caller.get_hookimpls()]
+        return [impl.function for impl in impls if impl.plugin is plugin]
 
     def _resolve(self, name: str, target: Any, what: str) -> Any:
         if not isinstance(target, str):
@@ -298,11 +255,14 @@ def _hook_problems(plugin: Any, manager: PluginManager) -> Iterable[str]:
     """What pluggy would ignore: a misspelt hook, and one without its marker."""
     known = [name for name in vars(manager.hook) if name.startswith("rlenv_")]
     for name in dir(plugin):
-        if name.startswith("rlenv_") and callable(value := getattr(plugin, name)):
-            if name not in known:
-                yield f"there is no hook {name}; {suggest(name, known, what='the hooks are')}"
-            elif not hasattr(value, "rlenv_impl"):
-                yield f"{name} is no hook yet: write @rlenv.hookimpl above it"
+        value = getattr(plugin, name) if name.startswith("rlenv_") else None
+        options = getattr(value, "rlenv_impl", None)
+        if options is None and name in known and callable(value):
+            yield f"{name} is no hook yet: write @rlenv.hookimpl above it"
+        elif isinstance(options, dict) and not options.get("optionalhook"):
+            hook = options.get("specname") or name
+            if hook not in known:
+                yield f"there is no hook {hook}; {suggest(hook, known, what='the hooks are')}"
 
 
 def _cause(error: BaseException) -> str:

@@ -98,7 +98,7 @@ def test_all_at_once() -> None:
         ),
         (
             {"stage": [{**EQUAL, "options": {"aliases": {"a": object}}}]},
-            "stage[0].options.aliases.a: <class 'object'> is no value of TOML or JSON; build the stage by hand in a Slot",
+            "stage[0].options.aliases.a: <class 'object'> is no JSON value; write it as text, or build the stage by hand in a Slot",
         ),
         ({"stage": [{**EQUAL, "options": []}]}, "stage[0].options: expected a table, got []"),
         ({"tasks": []}, "tasks: expected a table, got []"),
@@ -146,6 +146,13 @@ def test_a_stage_without_what_it_uses() -> None:
 def test_a_mapping_is_a_mapping() -> None:
     with pytest.raises(TypeError, match="an environment is a mapping"):
         Environment.from_dict("env.toml")  # type: ignore[arg-type]
+
+
+def test_tables_that_never_end_are_refused() -> None:
+    stage: dict[str, Any] = {"use": "core/any"}
+    stage["stage"] = [stage]
+
+    assert problems(env(stage=[stage]))[-1] == "the tables are nested too deep to be read"
 
 
 def test_names_are_made_unique() -> None:

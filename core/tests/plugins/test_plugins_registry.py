@@ -187,6 +187,18 @@ def test_a_wrong_hook_is_refused(
     assert "(wrong 1.0)" in message
 
 
+def test_a_hook_of_a_later_rlenv_may_be_optional(registry: Registry, install: Install) -> None:
+    source = (
+        "import rlenv\nRLENV_API = 1\n"
+        "@rlenv.hookimpl(optionalhook=True)\ndef rlenv_to_come(): ...\n"
+        "def rlenv_helper(): ...\n"
+        "@rlenv.hookimpl(specname='rlenv_stages')\ndef rlenv_mine(): return {}\n"
+    )
+    install("later", plugins={"later": "later_mod"}, later_mod=source)
+
+    assert registry.load("later").RLENV_API == 1
+
+
 def test_parts_are_found_by_port(registry: Registry, install: Install) -> None:
     install("good", plugins={"sandbox": "good_mod"}, good_mod=GOOD, heavy_part=HEAVY)
 

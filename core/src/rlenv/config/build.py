@@ -37,31 +37,41 @@ def build_environment(
     Raises:
         ConfigError: with every mistake found.
     """
-    from rlenv.environment import Environment
 
     problems = Problems(source)
-    mapping = _without_reserved(mapping, problems)
-    entry = build(EnvEntry, mapping, "", problems)
+    try:
+        return _build(mapping, base_dir, problems, set_options, settings)
+    except ConfigError as error:
+        for line in error.problems:
+            problems.add("", line.removeprefix(f"{source}: "))
+        raise ConfigError(*problems.lines()) from None
+    except RecursionError:
+        raise ConfigError(*problems.lines(), "the tables are nested too deep to be read") from None
+
+
+def _build(
+    mapping: Mapping[str, Any],
+    base_dir: Path,
+    problems: Problems,
+    set_options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> Environment:
+    from rlenv.environment import Environment
+
+    entry = build(EnvEntry, _without_reserved(mapping, problems), "", problems)
     overrides = Overrides(set_options)
     slots = _Slots(overrides, problems).all(mapping)
     overrides.leftovers(problems)
     tasks = _tasks(mapping, base_dir, problems)
-    observers = _observers(mapping.get("observers"), problems)
-    problems.check()
-    try:
-        root = Pipeline(slots, base=entry.base)
-        return Environment(
-            entry.name,
-            root,
-            tasks,
-            pass_mark=entry.pass_mark,
-            observers=observers,
-            source=source,
-            **settings,
-        )
-    except ConfigError as error:
-        problems.error("", error)
-        raise ConfigError(*problems.lines()) from error
+    given: dict[str, Any] = {
+        "observers": _observers(mapping.get("observers"), problems),
+        "source": problems.source,
+        **settings,
+    }
+    if problems.found:
+        raise ConfigError
+    root = Pipeline(slots, base=entry.base)
+    return Environment(entry.name, root, tasks, pass_mark=entry.pass_mark, **given)
 
 
 def build_stage(use: str, options: Mapping[str, Any]) -> Any:
@@ -158,7 +168,8 @@ def _stage(
     below = at(path, "options")
     for where, value in _unplain(options, below):
         problems.add(
-            where, f"{show(value)} is no value of TOML or JSON; build the stage by hand in a Slot"
+            where,
+            f"{show(value)} is no JSON value; write it as text, or build the stage by hand in a Slot",
         )
     given: dict[str, Any] = {}
     if isinstance(cls, type) and issubclass(cls, Composite):
@@ -232,11 +243,11 @@ def _observers(names: Any, problems: Problems) -> list[Any]:
 
 
 def _tasks(mapping: Mapping[str, Any], base_dir: Path, problems: Problems) -> list[Task]:
-    from rlenv.tasks import load_tasks
-
     tasks: list[Task] = []
     spec = mapping.get("tasks")
     if isinstance(spec, Mapping):
+        from rlenv.taskfile import load_tasks
+
         try:
             tasks += load_tasks(spec, base_dir)
         except ConfigError as error:
