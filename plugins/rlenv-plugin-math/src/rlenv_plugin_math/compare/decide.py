@@ -1,0 +1,37 @@
+"""``decide``: the one question of this package."""
+
+from __future__ import annotations
+
+from rlenv_plugin_math.compare.options import DEFAULT, Decision, Options
+from rlenv_plugin_math.compare.same import same
+from rlenv_plugin_math.compare.work import Case, Exhausted
+from rlenv_plugin_math.tree import Node, Num
+
+_EQUAL = Decision(equal=True, how="exact")
+_UNEQUAL = Decision(equal=False, how="exact")
+_SAME = Decision(equal=True, how="structure")
+_UNDECIDED = Decision(equal=False, how="undecided", decided=False)
+
+
+def decide(gold: Node, given: Node, *, key: bytes, options: Options = DEFAULT) -> Decision:
+    """Decide whether ``given`` means the same answer as ``gold``.
+
+    Never raises for any two trees of the parser; bounded by operation counts.  ``key`` draws the points
+    at which expressions are compared and never changes a verdict.  What SymPy must settle runs in a
+    worker; a broken pool raises ``rlenv.errors.VerifierFault``.
+    """
+    if type(gold) is Num and type(given) is Num:
+        if gold.value == given.value:
+            return _EQUAL
+        if not gold.decimals and not given.decimals and not options.rel_tol and not options.abs_tol:
+            return _UNEQUAL
+    elif gold == given:
+        return _SAME
+    case = Case(key, options, same)
+    try:
+        equal = same(gold, given, case)
+    except (Exhausted, RecursionError):
+        return _UNDECIDED
+    if equal or not case.doubt:
+        return Decision(equal, case.rung)
+    return _UNDECIDED

@@ -1,0 +1,240 @@
+"""Expressions to numbers, each with a bound on its error, on either kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from rlenv_plugin_math.compare.exact import rational
+from rlenv_plugin_math.compare.kernels import MOST_EXPONENT, Kernel
+from rlenv_plugin_math.compare.modular import finite_terms
+from rlenv_plugin_math.compare.points import Value
+from rlenv_plugin_math.compare.walk import bind
+from rlenv_plugin_math.compare.work import Case, Undefined
+from rlenv_plugin_math.tree import (
+    Add,
+    Based,
+    Big,
+    Call,
+    Const,
+    Div,
+    Mul,
+    Neg,
+    Node,
+    Num,
+    Pow,
+    Quantity,
+    Sym,
+)
+
+_MOST_POWER = 10**9
+Measured = tuple[Any, Any]  # a value and a bound on its error
+
+
+class Evaluator:
+    """Evaluates trees at one point; ``point`` gives exact values (floats or ints) to the variables."""
+
+    def __init__(self, kernel: Kernel, point: Mapping[str, Value], case: Case) -> None:
+        self.kernel = kernel
+        self.point = point
+        self.case = case
+        self.eps = kernel.eps
+        self.magnitude = (
+            0  # the largest binary exponent met, of either sign; kept by precise kernels
+        )
+
+    def of(self, node: Node) -> Measured:
+        """The value of ``node`` and a bound on its error.
+
+        Raises:
+            Undefined: a pole, an overflow, infinity, an unknown function, or no expression at all.
+            Exhausted: when the budget is spent.
+        """
+        self.case.spend(self.kernel.cost)
+        rule = _RULES.get(type(node))
+        if rule is None:
+            raise Undefined
+        try:
+            found = rule(self, node)
+            if self.kernel.cost > 1:
+                self.magnitude = max(self.magnitude, self.kernel.magnitude(found[0]))
+            return found
+        except (OverflowError, ZeroDivisionError, ValueError):
+            raise Undefined from None
+
+    def num(self, node: Num | Based) -> Measured:
+        value = self.kernel.number(node.value)
+        return value, abs(value) * self.eps
+
+    def const(self, node: Const) -> Measured:
+        if node.name == "i":
+            return self.kernel.i, 0.0
+        if node.name not in ("pi", "e"):
+            raise Undefined
+        value = self.kernel.pi if node.name == "pi" else self.kernel.e
+        return value, value * self.eps
+
+    def sym(self, node: Sym) -> Measured:
+        if node.name not in self.point:
+            raise Undefined
+        value = self.point[node.name]
+        if isinstance(value, tuple):
+            real, imaginary = map(self.kernel.number, value)
+            return real + imaginary * self.kernel.i, 0.0
+        return self.kernel.number(value), 0.0
+
+    def add(self, node: Add) -> Measured:
+        total, error = self.of(node.args[0])
+        for arg in node.args[1:]:
+            value, slack = self.of(arg)
+            total = total + value
+            error = error + slack + abs(total) * self.eps
+        return total, error
+
+    def mul(self, node: Mul) -> Measured:
+        total = self.of(node.args[0])
+        for arg in node.args[1:]:
+            total = self.times(total, self.of(arg))
+        return total
+
+    def times(self, left: Measured, right: Measured) -> Measured:
+        (a, da), (b, db) = left, right
+        product = a * b
+        return product, abs(a) * db + abs(b) * da + da * db + abs(product) * self.eps
+
+    def neg(self, node: Neg) -> Measured:
+        value, error = self.of(node.arg)
+        return -value, error
+
+    def div(self, node: Div) -> Measured:
+        return self.over(self.of(node.top), self.of(node.bottom))
+
+    def over(self, top: Measured, bottom: Measured) -> Measured:
+        (a, da), (b, db) = top, bottom
+        room = abs(b) - db
+        if not room > 0:
+            raise Undefined
+        quotient = a / b
+        return quotient, (da + abs(quotient) * db) / room + abs(quotient) * self.eps
+
+    def pow(self, node: Pow) -> Measured:
+        exponent = rational(node.exponent, self.case)
+        if exponent is None:
+            return self.general(self.of(node.base), self.of(node.exponent))
+        return self.fixed(self.of(node.base), exponent)
+
+    def fixed(self, base: Measured, exponent: Fraction) -> Measured:
+        """A power with a known rational exponent; odd roots of negative reals are real."""
+        if exponent.denominator == 1:
+            return self.whole(base, exponent.numerator)
+        if exponent == Fraction(1, 2):
+            return self.root(base)
+        value, error = self.real(base)
+        weight = self.kernel.number(exponent), 0.0
+        if self.kernel.is_complex(value) or value >= 0 or exponent.denominator % 2 == 0:
+            return self.general((value, error), weight)
+        size, slack = self.general((-value, error), weight)
+        return (-size if exponent.numerator % 2 else size), slack
+
+    def whole(self, base: Measured, exponent: int) -> Measured:
+        value, error = base
+        if abs(exponent) > _MOST_POWER or (exponent <= 0 and not abs(value) > error):
+            raise Undefined
+        result = value**exponent
+        slack = abs(result) * self.eps * (abs(exponent) + 1)
+        if error:
+            gap = abs(value) - error
+            reach = abs(result) / gap if gap > 0 else (abs(value) + error) ** (exponent - 1)
+            slack += 2 * abs(exponent) * error * reach
+        return result, slack
+
+    def root(self, base: Measured) -> Measured:
+        value, error = self.real(base)
+        if abs(value) <= error:
+            return value * 0, self.kernel.call("sqrt", error)
+        result = self.kernel.call("sqrt", value)
+        return result, error / abs(result) + abs(result) * self.eps
+
+    def general(self, base: Measured, exponent: Measured) -> Measured:
+        (value, error), (weight, slack) = self.real(base), exponent
+        if not abs(value) > error:
+            if value == 0 and not self.kernel.is_complex(weight) and weight > slack:
+                return value, error
+            raise Undefined
+        log, near = self.logarithm((value, error))
+        inner, doubt = self.times((log, near), (weight, slack))
+        if not abs(inner) < MOST_EXPONENT:
+            raise Undefined
+        result = self.kernel.call("exp", inner)
+        return result, abs(result) * (2 * doubt + self.eps)
+
+    def logarithm(self, base: Measured) -> Measured:
+        value, error = self.real(base)
+        if not abs(value) > error:
+            raise Undefined
+        result = self.kernel.call("ln", value)
+        return result, error / (abs(value) - error) + abs(result) * self.eps
+
+    def real(self, measured: Measured) -> Measured:
+        """The same value as a real number where its imaginary part is below the error."""
+        value, error = measured
+        if self.kernel.is_complex(value) and abs(value.imag) <= error:
+            return value.real, error
+        return measured
+
+    def quantity(self, node: Quantity) -> Measured:
+        value = self.of(node.value)
+        if node.unit == (("%", 1),):
+            return self.over(value, (self.kernel.number(Fraction(100)), 0.0))
+        if node.unit == (("deg", 1),):
+            return self.over(
+                self.times(value, self.const(Const("pi"))), (self.kernel.number(Fraction(180)), 0.0)
+            )
+        raise Undefined
+
+    def call(self, node: Call) -> Measured:
+        from rlenv_plugin_math.compare.functions import FUNCTIONS
+
+        rule = FUNCTIONS.get(node.name)
+        if rule is None or not node.args:
+            raise Undefined
+        return rule(self, [self.of(arg) for arg in node.args])
+
+    def big(self, node: Big) -> Measured:
+        terms = finite_terms(self._pinned(node), self.case)
+        if terms is None:
+            raise Undefined
+        one = self.kernel.number(Fraction(1))
+        total: Measured = (one * (node.kind != "sum"), 0.0)
+        for term in terms:
+            value = self.of(term)
+            if node.kind == "sum":
+                total = (total[0] + value[0], total[1] + value[1] + abs(total[0]) * self.eps)
+            else:
+                total = self.times(total, value)
+        return total
+
+    def _pinned(self, node: Big) -> Big:
+        low, high = node.low, node.high
+        for name, value in self.point.items():
+            if isinstance(value, Fraction) and value.denominator == 1:
+                low = None if low is None else bind(low, name, Num(value), self.case)
+                high = None if high is None else bind(high, name, Num(value), self.case)
+        return Big(node.kind, node.body, node.var, low, high)
+
+
+_RULES: dict[type, Callable[..., Measured]] = {
+    Num: Evaluator.num,
+    Based: Evaluator.num,
+    Const: Evaluator.const,
+    Sym: Evaluator.sym,
+    Add: Evaluator.add,
+    Mul: Evaluator.mul,
+    Neg: Evaluator.neg,
+    Div: Evaluator.div,
+    Pow: Evaluator.pow,
+    Call: Evaluator.call,
+    Quantity: Evaluator.quantity,
+    Big: Evaluator.big,
+}

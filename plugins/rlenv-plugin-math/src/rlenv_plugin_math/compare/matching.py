@@ -1,0 +1,69 @@
+"""Collections without order: a one-to-one matching of members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.tree import Node, Num
+
+_MOST_PAIRS = 4_000
+
+
+def distinct(members: Sequence[Node], case: Case) -> list[Node]:
+    """The members without those that equal an earlier one."""
+    found: list[Node] = []
+    numbers: set[Any] = set()
+    for member in members:
+        if type(member) is Num:
+            if member.value not in numbers:
+                numbers.add(member.value)
+                found.append(member)
+        elif not any(case.same(other, member) for other in found if type(other) is not Num):
+            found.append(member)
+    return found
+
+
+def matched(gold: Sequence[Node], given: Sequence[Node], case: Case) -> bool:
+    """Whether the members pair off, each with an equal one."""
+    if len(gold) != len(given):
+        return False
+    if all(type(member) is Num for member in (*gold, *given)):
+        if sorted(m.value for m in gold) == sorted(m.value for m in given):  # type: ignore[union-attr]
+            case.reached("exact")
+            return True
+    if len(gold) ** 2 > _MOST_PAIRS:
+        case.doubt = True
+        return False
+    return _pair_off(gold, given, case)
+
+
+def _pair_off(gold: Sequence[Node], given: Sequence[Node], case: Case) -> bool:
+    """Augmenting paths, since a rounded decimal may equal two members."""
+    equal: dict[tuple[int, int], bool] = {}
+    owner: dict[int, int] = {}
+
+    def fits(wanted: int, found: int) -> bool:
+        if (wanted, found) not in equal:
+            equal[wanted, found] = case.same(gold[wanted], given[found])
+        return equal[wanted, found]
+
+    def place(wanted: int, tried: set[int]) -> bool:
+        for found in range(len(given)):
+            if found in tried or not fits(wanted, found):
+                continue
+            tried.add(found)
+            if found not in owner or place(owner[found], tried):
+                owner[found] = wanted
+                return True
+        return False
+
+    return all(place(wanted, set()) for wanted in range(len(gold)))
+
+
+def in_order(gold: Sequence[Node], given: Sequence[Node], case: Case) -> bool:
+    """Whether the members are equal one by one."""
+    return len(gold) == len(given) and all(
+        case.same(wanted, found) for wanted, found in zip(gold, given, strict=True)
+    )

@@ -1,0 +1,216 @@
+"""Inequalities, intervals, set-builders and their unions, read as subsets of the real line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from attrs import frozen
+
+from rlenv_plugin_math.compare import line
+from rlenv_plugin_math.compare.line import Bound, Cuts
+from rlenv_plugin_math.compare.scalars import infinity
+from rlenv_plugin_math.compare.walk import symbols, walk
+from rlenv_plugin_math.compare.work import Case, Undefined
+from rlenv_plugin_math.tree import (
+    Builder,
+    Call,
+    Items,
+    Logic,
+    NamedSet,
+    Neg,
+    Node,
+    Rel,
+    Seq,
+    SetOf,
+    SetOp,
+    Sym,
+)
+
+ORDERS = frozenset(("<", "<=", ">", ">="))
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "=": "="}
+_SETTLING = ORDERS | {"!=", "in", "notin"}
+_MOST_PARTS = 40
+
+
+@frozen
+class Region:
+    """A set of reals, and the variable that was said to lie in it, if any."""
+
+    name: str | None
+    cuts: Cuts
+
+
+def regional(node: Node) -> bool:
+    """Whether the notation can only mean a set of reals (a plain pair may be a point)."""
+    if isinstance(node, Rel):
+        return bool(_SETTLING.intersection(node.ops))
+    if isinstance(node, Logic):
+        return any(map(regional, node.args))
+    if isinstance(node, Items):
+        return bool(node.items) and all(map(regional, node.items))
+    if isinstance(node, Seq):
+        mixed = (node.opening, node.closing) not in (("(", ")"), ("[", "]"), ("<", ">"))
+        return len(node.items) == 2 and (mixed or any(infinity(i) is not None for i in node.items))
+    return isinstance(node, SetOp | Builder | NamedSet)
+
+
+def region(node: Node, case: Case) -> Region | None:
+    """The set that ``node`` describes, None where it is no set of reals with constant bounds."""
+    if sum(1 for _ in walk(node)) > 50 * _MOST_PARTS:
+        return None
+    try:
+        return _read(node, case)
+    except Undefined:
+        return None
+
+
+def same_region(gold: Region, given: Region) -> bool:
+    """Equal sets, said of the same variable where both name one."""
+    if gold.name is not None and given.name is not None and gold.name != given.name:
+        return False
+    return len(gold.cuts) == len(given.cuts) and all(
+        a[1] == b[1] and a[0] == b[0] for a, b in zip(gold.cuts, given.cuts, strict=True)
+    )
+
+
+def _read(node: Node, case: Case) -> Region | None:
+    rule = _READERS.get(type(node))
+    return None if rule is None else rule(node, case)
+
+
+def _relation(node: Rel, case: Case) -> Region | None:
+    if node.ops in (("in",), ("notin",)):
+        return _membership(node, case)
+    names = {name for arg in node.args if (name := _variable(arg)) is not None}
+    if len(names) != 1 or not set(node.ops) <= _FLIPPED.keys():
+        return None
+    cuts = line.everything(case)
+    for place, op in enumerate(node.ops):
+        link = _link(node.args[place], op, node.args[place + 1], case)
+        if link is None:
+            return None
+        cuts = line.intersection(cuts, link)
+    return Region(names.pop(), cuts)
+
+
+def _variable(node: Node) -> str | None:
+    if isinstance(node, Neg):
+        return _variable(node.arg)
+    if isinstance(node, Call) and len(node.args) == 1 and isinstance(node.args[0], Sym):
+        return f"{node.name}()" if len(node.name) == 1 else None
+    return node.name if isinstance(node, Sym) else None
+
+
+def _link(left: Node, op: str, right: Node, case: Case) -> Cuts | None:
+    if _variable(left) is None:
+        left, op, right = right, _FLIPPED[op], left
+    if isinstance(left, Neg):
+        left, op, right = left.arg, _FLIPPED[op], Neg(right)
+    if _variable(left) is None or symbols(right):
+        return None
+    bound = Bound(right, case)
+    low, high = line.ends(case)
+    if op in ("=", "!="):
+        point = line.interval(bound, bound, low_in=True, high_in=True)
+        return point if op == "=" else line.difference(line.everything(case), point)
+    if op in ("<", "<="):
+        return line.interval(low, bound, low_in=False, high_in=op == "<=")
+    return line.interval(bound, high, low_in=op == ">=", high_in=False)
+
+
+def _membership(node: Rel, case: Case) -> Region | None:
+    name, within = _variable(node.args[0]), _read(node.args[1], case)
+    if name is None or within is None:
+        return None
+    if node.ops == ("in",):
+        return Region(name, within.cuts)
+    return Region(name, line.difference(line.everything(case), within.cuts))
+
+
+def _pair(node: Seq, case: Case) -> Region | None:
+    if len(node.items) != 2 or node.opening == "<" or symbols(node):
+        return None
+    low, high = Bound(node.items[0], case), Bound(node.items[1], case)
+    if not low < high and not (low == high and (node.opening, node.closing) == ("[", "]")):
+        return None
+    low_in, high_in = node.opening == "[", node.closing == "]"
+    return Region(None, line.interval(low, high, low_in=low_in, high_in=high_in))
+
+
+def _points(node: SetOf, case: Case) -> Region | None:
+    if len(node.items) > _MOST_PARTS:
+        return None
+    cuts: Cuts = []
+    for item in node.items:
+        bound = Bound(item, case)
+        cuts = line.union(cuts, line.interval(bound, bound, low_in=True, high_in=True))
+    return Region(None, cuts)
+
+
+def _named(node: NamedSet, case: Case) -> Region | None:
+    whole = line.everything(case)
+    if node.name == "R":
+        return Region(None, whole)
+    if node.name not in ("R+", "R-"):
+        return None
+    from rlenv_plugin_math.compare.expand import ZERO
+
+    return Region(None, _link(Sym("x"), ">" if node.name == "R+" else "<", ZERO, case) or [])
+
+
+def _builder(node: Builder, case: Case) -> Region | None:
+    if not isinstance(node.element, Sym):
+        return None
+    within = _read(node.condition, case)
+    if within is None or within.name not in (None, node.element.name):
+        return None
+    if node.domain is None:
+        return Region(None, within.cuts)
+    domain = _read(node.domain, case)
+    return None if domain is None else Region(None, line.intersection(within.cuts, domain.cuts))
+
+
+def _operation(node: SetOp, case: Case) -> Region | None:
+    fold = {"union": line.union, "intersection": line.intersection, "difference": line.difference}
+    return _folded(node.args, fold[node.op], case) if node.op in fold else None
+
+
+def _logic(node: Logic, case: Case) -> Region | None:
+    if node.op == "not":
+        inner = _read(node.args[0], case)
+        if inner is None:
+            return None
+        return Region(inner.name, line.difference(line.everything(case), inner.cuts))
+    return _folded(node.args, line.intersection if node.op == "and" else line.union, case)
+
+
+def _listed(node: Items, case: Case) -> Region | None:
+    """A comma between inequalities means "and", unless nothing is left; between intervals, "or"."""
+    if all(isinstance(item, Seq | SetOp) for item in node.items):
+        return _folded(node.items, line.union, case)
+    both = _folded(node.items, line.intersection, case)
+    return both if both is None or both.cuts else _folded(node.items, line.union, case)
+
+
+def _folded(parts: Sequence[Node], fold: Callable[[Cuts, Cuts], Cuts], case: Case) -> Region | None:
+    if len(parts) > _MOST_PARTS:
+        return None
+    regions = [_read(part, case) for part in parts]
+    known = [one for one in regions if one is not None]
+    names = {one.name for one in known if one.name is not None}
+    if not known or len(known) < len(regions) or len(names) > 1:
+        return None
+    return Region(names.pop() if names else None, reduce(fold, (one.cuts for one in known)))
+
+
+_READERS: dict[type, Callable[..., Region | None]] = {
+    Rel: _relation,
+    Seq: _pair,
+    SetOf: _points,
+    NamedSet: _named,
+    Builder: _builder,
+    SetOp: _operation,
+    Logic: _logic,
+    Items: _listed,
+}

@@ -1,0 +1,230 @@
+"""The dispatcher: which comparison two shapes call for."""
+
+from __future__ import annotations
+
+from rlenv_plugin_math import tree as t
+from rlenv_plugin_math.compare.claims import is_claimable
+from rlenv_plugin_math.compare.expand import distribute, kinds, lift, readings
+from rlenv_plugin_math.compare.matching import distinct, in_order, matched
+from rlenv_plugin_math.compare.quantities import measure, same_quantity
+from rlenv_plugin_math.compare.records import entries, record, same_record
+from rlenv_plugin_math.compare.regions import region, regional, same_region
+from rlenv_plugin_math.compare.relations import same_relation
+from rlenv_plugin_math.compare.scalars import SCALARS, same_scalar
+from rlenv_plugin_math.compare.special import same_letters, same_special
+from rlenv_plugin_math.compare.walk import children
+from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.tree import (
+    Items,
+    Logic,
+    Matrix,
+    Mul,
+    NamedSet,
+    Node,
+    Num,
+    PlusMinus,
+    Rel,
+    Seq,
+    SetOf,
+)
+
+_SHAPED = frozenset(
+    (PlusMinus, Seq, Matrix, SetOf, Items, t.Quantity, NamedSet, t.SetOp, t.Ratio, t.Mod)
+)
+
+
+def same(gold: Node, given: Node, case: Case) -> bool:
+    """Whether two trees mean the same answer; the heart of ``decide`` and of every part of it."""
+    if type(gold) is Num and type(given) is Num:
+        return same_scalar(gold, given, case)
+    if gold == given:
+        case.reached("structure")
+        return True
+    inside = kinds(gold) | kinds(given)
+    if PlusMinus in inside:
+        return _signed(gold, given, case)
+    gold, given = _settled(gold, case), _settled(given, case)
+    if type(gold) in SCALARS and type(given) in SCALARS and not inside & _SHAPED:
+        return same_scalar(gold, given, case)
+    return _shapes(gold, given, case)
+
+
+def _signed(gold: Node, given: Node, case: Case) -> bool:
+    return any(case.same(a, b) for a in readings(gold) for b in readings(given))
+
+
+def _settled(node: Node, case: Case) -> Node:
+    """One shape for what is written in several ways, at the top of a tree."""
+    if isinstance(node, Rel):
+        return distribute(node)
+    if isinstance(node, Logic):
+        return _alternatives(node)
+    if isinstance(node, Items | SetOf):
+        return _listed(node)
+    return lift(node, case) if type(node) in SCALARS and children(node) else node
+
+
+def _alternatives(node: Logic) -> Node:
+    """``x = 1 or x = 2`` is a list; so is "and" between equations."""
+    if node.op == "not" or regional(node):
+        return node
+    parts: list[Node] = []
+    for arg in node.args:
+        inner = _alternatives(arg) if isinstance(arg, Logic) and arg.op == node.op else arg
+        inner = distribute(inner) if isinstance(inner, Rel) else inner
+        parts += inner.items if isinstance(inner, Items) else (inner,)
+    return _listed(Items(tuple(parts)))
+
+
+def _listed(node: Items | SetOf) -> Node:
+    """Drop a label that all members share; a list of one is its member."""
+    if len(node.items) == 1 and isinstance(node, Items):
+        return node.items[0]
+    labels = {item.args[0] for item in node.items if isinstance(item, Rel) and item.ops == ("=",)}
+    first = node.items[0] if node.items else None
+    if len(labels) != 1 or not isinstance(first, Rel) or not isinstance(first.args[0], t.Sym | Seq):
+        return node
+    return type(node)(tuple(_unlabeled(item) for item in node.items))
+
+
+def _unlabeled(node: Node) -> Node:
+    return node.args[1] if isinstance(node, Rel) and node.ops == ("=",) else node
+
+
+def _shapes(gold: Node, given: Node, case: Case) -> bool:
+    special = same_special(gold, given, case)
+    if special is not None:
+        return special
+    if regional(gold) or regional(given):
+        verdict = _regions(gold, given, case)
+        if verdict is not None:
+            return verdict
+    known = record(gold), record(given)
+    if known[0] is not None or known[1] is not None:
+        return same_record(*known, (gold, given), case)
+    if isinstance(gold, Items | SetOf | Logic) or isinstance(given, Items | SetOf | Logic):
+        return _collections(gold, given, case)
+    if isinstance(gold, Rel) or isinstance(given, Rel):
+        return same_relation(gold, given, case)
+    if isinstance(gold, Seq | Matrix) or isinstance(given, Seq | Matrix):
+        return _arrays(gold, given, case)
+    if measure(gold) is not None or measure(given) is not None:
+        return same_quantity(gold, given, case)
+    return _others(gold, given, case)
+
+
+def _regions(gold: Node, given: Node, case: Case) -> bool | None:
+    wanted, found = region(_value(gold), case), region(_value(given), case)
+    if wanted is not None and found is not None:
+        case.reached("exact")
+        return same_region(wanted, found)
+    return False if wanted is not None and is_claimable(given) else None
+
+
+def _value(node: Node) -> Node:
+    """A set with its label taken off: ``D = (0, 1)``."""
+    if isinstance(node, Rel) and node.ops == ("=",) and isinstance(node.args[0], t.Sym | t.Call):
+        if type(node.args[1]) not in SCALARS:
+            return node.args[1]
+    return node
+
+
+def _collections(gold: Node, given: Node, case: Case) -> bool:
+    if isinstance(gold, Items) and isinstance(given, Items):
+        return matched(gold.items, given.items, case)
+    if isinstance(gold, Items) and isinstance(given, Mul):
+        return same_letters(gold, given, case)
+    if isinstance(given, Items) and isinstance(gold, Mul):
+        return same_letters(given, gold, case)
+    return _with_set(gold, given, case)
+
+
+def _with_set(gold: Node, given: Node, case: Case) -> bool:
+    pair = tuple(_value(node) for node in (gold, given))
+    wanted, found = (_members(node) for node in pair)
+    if wanted is not None and found is not None:
+        return matched(distinct(wanted, case), distinct(found, case), case)
+    if any(isinstance(node, Items) for node in pair):
+        return _list_as_tuple(*pair, case)
+    if wanted is not None and len(wanted) == 1:
+        return not isinstance(given, Seq) and case.same(wanted[0], given)
+    if found is not None and len(found) == 1:
+        return not isinstance(gold, Seq) and case.same(gold, found[0])
+    if isinstance(gold, Logic) and isinstance(given, Logic):
+        return gold.op == given.op and matched(gold.args, given.args, case)
+    return False
+
+
+def _members(node: Node) -> tuple[Node, ...] | None:
+    if isinstance(node, Rel) and node.ops == ("in",):
+        node = node.args[1]
+    return node.items if isinstance(node, SetOf | Items) else None
+
+
+def _list_as_tuple(gold: Node, given: Node, case: Case) -> bool:
+    """A list without its brackets stands for a point only in the same order."""
+    wanted = gold.items if isinstance(gold, Items) else entries(gold)
+    found = given.items if isinstance(given, Items) else entries(given)
+    return wanted is not None and found is not None and in_order(wanted, found, case)
+
+
+def _arrays(gold: Node, given: Node, case: Case) -> bool:
+    if isinstance(gold, Matrix) and isinstance(given, Matrix):
+        return len(gold.rows) == len(given.rows) and all(
+            in_order(a, b, case) for a, b in zip(gold.rows, given.rows, strict=True)
+        )
+    if isinstance(gold, Seq) and isinstance(given, Seq) and _bracketed_apart(gold, given, case):
+        return False
+    wanted, found = entries(gold), entries(given)
+    if wanted is None or found is None:
+        return _rows(gold, given, case)
+    return in_order(*_even(wanted, found, (gold, given)), case)
+
+
+def _bracketed_apart(gold: Seq, given: Seq, case: Case) -> bool:
+    """Whether two pairs differ as intervals: ``(1, 2)`` and ``[1, 2]``."""
+    if (gold.opening, gold.closing) == (given.opening, given.closing):
+        return False
+    if "<" in (gold.opening, given.opening):
+        return False
+    return region(gold, case) is not None and region(given, case) is not None
+
+
+def _even(
+    wanted: tuple[Node, ...] | list[Node] | object, found: object, pair: tuple[Node, Node]
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """``3i + 2j`` is read with a third entry 0, which a plane vector does not write."""
+    left, right = tuple(wanted), tuple(found)  # type: ignore[arg-type]
+    zero = Num(t.Fraction(0))
+    if isinstance(pair[0], Seq) and pair[0].opening == "<" and len(left) == 3 == len(right) + 1:
+        right = (*right, zero)
+    elif isinstance(pair[1], Seq) and pair[1].opening == "<" and len(right) == 3 == len(left) + 1:
+        left = (*left, zero)
+    return left, right
+
+
+def _rows(gold: Node, given: Node, case: Case) -> bool:
+    """A matrix written as a tuple of its rows."""
+    if isinstance(gold, Seq) and isinstance(given, Matrix):
+        gold, given = given, gold
+    if not isinstance(gold, Matrix) or not isinstance(given, Seq):
+        return False
+    rows = [entries(item) for item in given.items]
+    return len(rows) == len(gold.rows) and all(
+        b is not None and in_order(a, b, case) for a, b in zip(gold.rows, rows, strict=True)
+    )
+
+
+def _others(gold: Node, given: Node, case: Case) -> bool:
+    if type(gold) in SCALARS and type(given) in SCALARS:
+        return same_scalar(gold, given, case)
+    parts = children(gold), children(given)
+    if (
+        type(gold) is not type(given)
+        or not parts[0]
+        or getattr(gold, "op", "") != getattr(given, "op", "")
+    ):
+        return False
+    if isinstance(gold, t.SetOp) and gold.op in ("union", "intersection"):
+        return matched(*parts, case)
+    return in_order(*parts, case)

@@ -1,0 +1,179 @@
+"""Answers that are no expressions: words, choices, times, dates, residues, numerals in a base, ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from rlenv_plugin_math.compare.exact import rational
+from rlenv_plugin_math.compare.matching import in_order
+from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.tree import (
+    Based,
+    Choice,
+    Clock,
+    Date,
+    Div,
+    Items,
+    Mod,
+    Mul,
+    NamedSet,
+    Node,
+    Num,
+    Ratio,
+    SetOf,
+    Sym,
+    Text,
+)
+
+_HALF_DAY = 43_200
+_ARTICLES = frozenset(("the", "a", "an"))
+_SYNONYMS = {
+    **dict.fromkeys(
+        ("no solution", "no real solution", "none", "empty set", "no solutions"), "no solution"
+    ),
+    **dict.fromkeys(("does not exist", "dne", "undefined", "not defined"), "undefined"),
+    **dict.fromkeys(("yes", "true"), "yes"),
+    **dict.fromkeys(("no", "false"), "no"),
+}
+_NOTHING = "no solution"
+
+
+def same_special(gold: Node, given: Node, case: Case) -> bool | None:
+    """The verdict where either side is such an answer, else None."""
+    for kind, rule in _RULES:
+        if isinstance(gold, kind):
+            return rule(gold, given, case)
+        if isinstance(given, kind):
+            return _flipped(rule, given, gold, case)
+    return None
+
+
+def _flipped(rule: Callable[..., bool], given: Node, gold: Node, case: Case) -> bool:
+    if rule is _based:
+        return _based_given(given, gold, case)
+    if rule is _clock and isinstance(gold, Ratio):
+        return _clock(given, gold, case)
+    return rule(given, gold, case)
+
+
+def _words(node: Node) -> str | None:
+    if isinstance(node, SetOf) and not node.items:
+        return _NOTHING
+    if not isinstance(node, Text):
+        return None
+    words = [word for word in node.words.casefold().split() if word not in _ARTICLES]
+    plain = " ".join(words) or node.words.casefold()
+    return _SYNONYMS.get(plain, plain)
+
+
+def _text(one: Text, other: Node, _case: Case) -> bool:
+    return _words(one) == _words(other)
+
+
+def _choice(one: Choice, other: Node, case: Case) -> bool:
+    if isinstance(other, Sym):
+        return one.letter.upper() == other.name.upper()
+    if isinstance(other, Choice):
+        both = one.value is not None and other.value is not None
+        return one.letter.upper() == other.letter.upper() and not (
+            both and not case.same(one.value, other.value)  # type: ignore[arg-type]
+        )
+    return one.value is not None and case.same(one.value, other)
+
+
+def _clock(one: Clock, other: Node, _case: Case) -> bool:
+    if isinstance(other, Ratio):
+        from rlenv_plugin_math.words import as_clock
+
+        read = as_clock(other)
+        return isinstance(read, Clock) and _same_time(one, read)
+    return isinstance(other, Clock) and _same_time(one, other)
+
+
+def _same_time(one: Clock, other: Clock) -> bool:
+    if one.half and other.half:
+        return one.seconds == other.seconds
+    return one.seconds == other.seconds
+
+
+def _date(one: Date, other: Node, _case: Case) -> bool:
+    if not isinstance(other, Date) or (one.month, one.day) != (other.month, other.day):
+        return False
+    return one.year == other.year or one.year is None or other.year is None
+
+
+def _mod(one: Mod, other: Node, case: Case) -> bool:
+    if not isinstance(other, Mod):
+        return case.same(one.value, other)
+    if not case.same(one.modulus, other.modulus):
+        return False
+    values = [rational(node, case) for node in (one.value, other.value, one.modulus)]
+    left, right, modulus = values
+    if left is None or right is None or not modulus:
+        return case.same(one.value, other.value)
+    case.reached("exact")
+    return ((left - right) / modulus).denominator == 1
+
+
+def _based(one: Based, other: Node, case: Case) -> bool:
+    """The gold names its base, so the answer must."""
+    case.reached("exact")
+    return isinstance(other, Based) and (one.base, one.value) == (other.base, other.value)
+
+
+def _based_given(given: Node, gold: Node, case: Case) -> bool:
+    """A gold without a base is met by the value, or by the digits whose base the question named."""
+    assert isinstance(given, Based)
+    digits = given.digits.lstrip("0") or "0"
+    if isinstance(gold, Num) and digits.isdecimal() and gold.value == Fraction(digits):
+        return True
+    if (
+        isinstance(gold, Sym | Text)
+        and digits.upper() == str(getattr(gold, "name", getattr(gold, "words", ""))).upper()
+    ):
+        return True
+    return case.same(gold, Num(given.value))
+
+
+def _ratio(one: Ratio, other: Node, case: Case) -> bool:
+    if isinstance(other, Ratio):
+        first, base = one.items[0], other.items[0]
+        left = [Mul((item, base)) for item in one.items]
+        right = [Mul((item, first)) for item in other.items]
+        return in_order(left, right, case)
+    return len(one.items) == 2 and case.same(Div(one.items[0], one.items[1]), other)
+
+
+def _named(one: NamedSet, other: Node, _case: Case) -> bool | None:
+    if isinstance(other, NamedSet):
+        return _CANONICAL.get(one.name, one.name) == _CANONICAL.get(other.name, other.name)
+    return None
+
+
+_CANONICAL = {"N": "Z+", "N+": "Z+", "N*": "Z+", "R+": "R+"}
+_RULES: tuple[tuple[type, Callable[..., bool]], ...] = (
+    (Text, _text),
+    (Choice, _choice),
+    (Clock, _clock),
+    (Date, _date),
+    (Mod, _mod),
+    (Based, _based),
+    (Ratio, _ratio),
+)
+
+
+def same_letters(letters: Items, product: Mul, case: Case) -> bool:
+    """``A, B, D`` and ``ABD``: several choices, written apart and together."""
+    apart = sorted(_letter(item) for item in letters.items)
+    together = sorted(_letter(arg) for arg in product.args)
+    case.reached("structure")
+    return "" not in apart and apart == together
+
+
+def _letter(node: Node) -> str:
+    if isinstance(node, Choice) and node.value is None:
+        return node.letter.upper()
+    return (
+        node.name if isinstance(node, Sym) and len(node.name) == 1 and node.name.isupper() else ""
+    )

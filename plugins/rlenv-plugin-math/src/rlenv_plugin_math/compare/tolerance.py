@@ -1,0 +1,129 @@
+"""When a decimal may stand for a value that it does not equal.
+
+A decimal is accepted for the other value when it is that value correctly rounded to its last place and
+shows at least six significant digits.  An integer is never an approximation and is never approximated,
+and a gold that states more digits than it was given is not met.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from attrs import frozen
+
+from rlenv_plugin_math.compare.evaluate import Evaluator
+from rlenv_plugin_math.compare.exact import bits, rational
+from rlenv_plugin_math.compare.kernels import floats
+from rlenv_plugin_math.compare.numeric import precise
+from rlenv_plugin_math.compare.work import Case, Undefined
+from rlenv_plugin_math.tree import Mul, Neg, Node, Num, Pow
+
+_MOST_BITS = 4096
+
+
+@frozen
+class Decimal:
+    """A decimal as written: its value, one unit of its last place, and its significant digits."""
+
+    value: Fraction
+    unit: Fraction
+    digits: int
+
+
+def decimal(node: Node) -> Decimal | None:
+    """``node`` as a decimal literal, perhaps signed or times a power of ten; None for all else."""
+    if isinstance(node, Neg):
+        inner = decimal(node.arg)
+        return None if inner is None else Decimal(-inner.value, inner.unit, inner.digits)
+    if isinstance(node, Num):
+        return _literal(node)
+    if isinstance(node, Mul) and len(node.args) == 2:
+        inner, scale = decimal(node.args[0]), _power_of_ten(node.args[1])
+        if inner is not None and scale is not None:
+            return Decimal(inner.value * scale, inner.unit * scale, inner.digits)
+    return None
+
+
+def _literal(node: Num) -> Decimal | None:
+    if not node.decimals or node.repeating:
+        return None
+    unit = Fraction(1, 10**node.decimals)
+    shown = abs(node.value / unit)
+    return Decimal(
+        node.value, unit, len(str(int(shown))) if bits(shown) < _MOST_BITS else _MOST_BITS
+    )
+
+
+def _power_of_ten(node: Node) -> Fraction | None:
+    if not isinstance(node, Pow) or not isinstance(node.base, Num) or node.base.value != 10:
+        return None
+    exponent = node.exponent.arg if isinstance(node.exponent, Neg) else node.exponent
+    if (
+        not isinstance(exponent, Num)
+        or exponent.value.denominator != 1
+        or abs(exponent.value) > 999
+    ):
+        return None
+    whole = int(exponent.value)
+    return Fraction(10) ** (whole if exponent is node.exponent else -whole)
+
+
+def near(gold: Node, given: Node, case: Case) -> bool:
+    """Whether unequal values are close enough under the options."""
+    options = case.options
+    if (options.rel_tol or options.abs_tol) and _within(gold, given, case):
+        return True
+    if options.tolerance == "none":
+        return False
+    stated, shown = decimal(gold), decimal(given)
+    if stated is None and shown is None:
+        return False
+    if shown is not None and (stated is None or shown.unit <= stated.unit):
+        exact, rounded = (gold, shown) if stated is None else (given, stated)
+    elif stated is not None and shown is None:
+        exact, rounded = given, stated
+    else:
+        return False
+    return rounded.digits >= options.digits and _rounds_to(exact, rounded, case)
+
+
+def _rounds_to(exact: Node, rounded: Decimal, case: Case) -> bool:
+    value = rational(exact, case)
+    whole = value is not None and value.denominator == 1
+    return not whole and near_rounded(exact, rounded.value, rounded.unit, case)
+
+
+def near_rounded(exact: Node, rounded: Fraction, unit: Fraction, case: Case) -> bool:
+    """Whether ``rounded`` is within half of ``unit`` of the value of ``exact``."""
+    value = rational(exact, case)
+    if value is not None:
+        return abs(value - rounded) * 2 <= unit
+    digits = 20 + bits(unit) * 3 // 10 + bits(rounded) * 3 // 10
+    measured = number(exact, case, digits)
+    if measured is None:
+        return False
+    machine = precise(digits)
+    return bool(abs(measured - machine.number(rounded)) * 2 <= machine.number(unit))
+
+
+def number(node: Node, case: Case, digits: int) -> Any:
+    """The real value of a constant to ``digits`` digits as an mpmath number, None where it has none."""
+    if digits > _MOST_BITS:
+        return None
+    at = Evaluator(precise(digits), {}, case)
+    try:
+        value, error = at.real(at.of(node))
+    except Undefined:
+        return None
+    return None if at.kernel.is_complex(value) or error > 10.0**-15 * (1 + abs(value)) else value
+
+
+def _within(gold: Node, given: Node, case: Case) -> bool:
+    at = Evaluator(floats(), {}, case)
+    try:
+        (wanted, _), (found, _) = at.real(at.of(gold)), at.real(at.of(given))
+    except Undefined:
+        return False
+    room = max(case.options.abs_tol, case.options.rel_tol * abs(wanted))
+    return bool(abs(wanted - found) <= room)

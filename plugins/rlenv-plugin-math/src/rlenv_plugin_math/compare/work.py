@@ -1,0 +1,52 @@
+"""The budget of one decision, counted in operations so that load never changes a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlenv_plugin_math.compare.options import Options
+from rlenv_plugin_math.tree import Node
+
+UNITS = 15_000  # one unit is about a microsecond of plain Python
+_RUNGS = ("text", "structure", "exact", "normal form", "numeric", "symbolic")
+_RANK = {name: rank for rank, name in enumerate(_RUNGS)}
+
+
+class Exhausted(Exception):
+    """The budget is spent; nothing is said about equality."""
+
+
+class Undefined(Exception):
+    """An expression has no value at this point, or none that this rung can compute."""
+
+
+class Case:
+    """One decision under way: the key, the options, the budget, and what was learned on the way."""
+
+    __slots__ = ("_same", "doubt", "key", "left", "options", "rung")
+
+    def __init__(
+        self, key: bytes, options: Options, same: Callable[[Node, Node, Case], bool]
+    ) -> None:
+        self._same = same
+        self.key = key
+        self.options = options
+        self.left = UNITS
+        self.doubt = False
+        self.rung = "text"
+
+    def same(self, gold: Node, given: Node) -> bool:
+        """Compare two parts under this case: how one shape asks about the shapes within it."""
+        self.spend(1)
+        return self._same(gold, given, self)
+
+    def spend(self, units: int) -> None:
+        """Take ``units`` from the budget; raises Exhausted when it is gone."""
+        self.left -= units
+        if self.left < 0:
+            raise Exhausted
+
+    def reached(self, rung: str) -> None:
+        """Note that ``rung`` took part; the highest one names the decision."""
+        if _RANK[rung] > _RANK[self.rung]:
+            self.rung = rung
