@@ -9,13 +9,44 @@ the comparison decides.  Nodes are hashable and compare structurally.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
+from operator import attrgetter
 from typing import TypeAlias
 
 from attrs import frozen
 
 
-@frozen
-class Num:
+@cache
+def _fields(kind: type[Tree]) -> attrgetter[object]:
+    """What reads all fields of a node of this kind at once."""
+    return attrgetter(*kind.__match_args__)
+
+
+class Tree:
+    """Equality, hash and text of all nodes; attrs would generate each per class, at twice the import."""
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        fields = _fields(type(self))
+        return bool(fields(self) == fields(other))
+
+    def __hash__(self) -> int:
+        kind = type(self)
+        return hash((kind, _fields(kind)(self)))
+
+    def __repr__(self) -> str:
+        values = (f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+        return f"{type(self).__name__}({', '.join(values)})"
+
+
+@frozen(eq=False, repr=False)
+class Num(Tree):
     """A numeric literal, exact.  ``decimals`` is how many digits stood after the point, else None."""
 
     value: Fraction
@@ -23,49 +54,49 @@ class Num:
     repeating: bool = False  # 0.\overline{3}, 0.(3): exact although written as a decimal
 
 
-@frozen
-class Const:
+@frozen(eq=False, repr=False)
+class Const(Tree):
     """``pi``, ``e``, ``i`` or ``inf``."""
 
     name: str
 
 
-@frozen
-class Sym:
+@frozen(eq=False, repr=False)
+class Sym(Tree):
     """A variable; subscripts are part of the name (``x_1``)."""
 
     name: str
 
 
-@frozen
-class Add:
+@frozen(eq=False, repr=False)
+class Add(Tree):
     args: tuple[Node, ...]
 
 
-@frozen
-class Mul:
+@frozen(eq=False, repr=False)
+class Mul(Tree):
     args: tuple[Node, ...]
 
 
-@frozen
-class Div:
+@frozen(eq=False, repr=False)
+class Div(Tree):
     top: Node
     bottom: Node
 
 
-@frozen
-class Neg:
+@frozen(eq=False, repr=False)
+class Neg(Tree):
     arg: Node
 
 
-@frozen
-class Pow:
+@frozen(eq=False, repr=False)
+class Pow(Tree):
     base: Node
     exponent: Node
 
 
-@frozen
-class PlusMinus:
+@frozen(eq=False, repr=False)
+class PlusMinus(Tree):
     """``a ± b``; ``left`` is None when unary.  ``sign`` is 1 for ±, -1 for ∓."""
 
     left: Node | None
@@ -73,8 +104,8 @@ class PlusMinus:
     sign: int = 1
 
 
-@frozen
-class Call:
+@frozen(eq=False, repr=False)
+class Call(Tree):
     """A named function: sin, log (args: x, base), ln, root (args: x, degree), abs, floor, ceil, factorial,
     binomial, gcd, lcm, conj, re, im, arg, min, max, exp, det ... or an unknown ``f(x)``.
     """
@@ -83,8 +114,8 @@ class Call:
     args: tuple[Node, ...]
 
 
-@frozen
-class Big:
+@frozen(eq=False, repr=False)
+class Big(Tree):
     """``sum``, ``prod``, ``int`` or ``lim`` over ``var`` from ``low`` to ``high`` (None where absent)."""
 
     kind: str
@@ -94,31 +125,31 @@ class Big:
     high: Node | None = None
 
 
-@frozen
-class Piecewise:
+@frozen(eq=False, repr=False)
+class Piecewise(Tree):
     """Branches ``(value, condition)``; the condition is None for "otherwise"."""
 
     branches: tuple[tuple[Node, Node | None], ...]
 
 
-@frozen
-class Rel:
+@frozen(eq=False, repr=False)
+class Rel(Tree):
     """A chain: ``1 < x <= 3`` has three args and two ops out of = != < <= > >= ~ (approximately) in notin subset."""
 
     args: tuple[Node, ...]
     ops: tuple[str, ...]
 
 
-@frozen
-class Logic:
+@frozen(eq=False, repr=False)
+class Logic(Tree):
     """``and`` / ``or`` / ``not`` between relations."""
 
     op: str
     args: tuple[Node, ...]
 
 
-@frozen
-class Seq:
+@frozen(eq=False, repr=False)
+class Seq(Tree):
     """Bracketed, ordered items: a point, a tuple, a vector, or an interval; the brackets are kept."""
 
     items: tuple[Node, ...]
@@ -126,22 +157,22 @@ class Seq:
     closing: str  # ) ] >   and [
 
 
-@frozen
-class Items:
+@frozen(eq=False, repr=False)
+class Items(Tree):
     """A bare comma list: ``1, 2``, ``x = 1 and y = 2``; every item is claimed."""
 
     items: tuple[Node, ...]
 
 
-@frozen
-class SetOf:
+@frozen(eq=False, repr=False)
+class SetOf(Tree):
     """A finite set; no items is the empty set."""
 
     items: tuple[Node, ...]
 
 
-@frozen
-class Builder:
+@frozen(eq=False, repr=False)
+class Builder(Tree):
     """``{ var in domain | condition }``; element may be an expression (``{2k | k in Z}``)."""
 
     element: Node
@@ -149,38 +180,38 @@ class Builder:
     domain: Node | None = None
 
 
-@frozen
-class SetOp:
+@frozen(eq=False, repr=False)
+class SetOp(Tree):
     """``union``, ``intersection``, ``difference`` or ``product``."""
 
     op: str
     args: tuple[Node, ...]
 
 
-@frozen
-class NamedSet:
+@frozen(eq=False, repr=False)
+class NamedSet(Tree):
     """``R``, ``Z``, ``Q``, ``N``, ``C``."""
 
     name: str
 
 
-@frozen
-class Matrix:
+@frozen(eq=False, repr=False)
+class Matrix(Tree):
     """Rows of equal length; a column vector has rows of one; ``bars`` for a determinant is a Call instead."""
 
     rows: tuple[tuple[Node, ...], ...]
 
 
-@frozen
-class Mod:
+@frozen(eq=False, repr=False)
+class Mod(Tree):
     """A residue: ``3 (mod 7)``; ``x ≡ 3 (mod 7)`` is a Rel "=" of x and this."""
 
     value: Node
     modulus: Node
 
 
-@frozen
-class Based:
+@frozen(eq=False, repr=False)
+class Based(Tree):
     """A numeral whose base is written: ``101_2``."""
 
     digits: str
@@ -188,8 +219,8 @@ class Based:
     value: Fraction
 
 
-@frozen
-class Quantity:
+@frozen(eq=False, repr=False)
+class Quantity(Tree):
     """A value with a unit from the table in ``units``; ``%``, currencies and degrees are units too.
 
     ``unit`` is canonical: sorted ``(base name, power)`` pairs as written (km, not m); ``units`` converts.
@@ -199,24 +230,24 @@ class Quantity:
     unit: tuple[tuple[str, int], ...]
 
 
-@frozen
-class Choice:
+@frozen(eq=False, repr=False)
+class Choice(Tree):
     """A multiple-choice letter, with the value beside it when one was given: ``(C) 17``."""
 
     letter: str
     value: Node | None = None
 
 
-@frozen
-class Clock:
+@frozen(eq=False, repr=False)
+class Clock(Tree):
     """A time of day in seconds after midnight; ``half`` is "am", "pm" or "" (24 h or unsaid)."""
 
     seconds: int
     half: str = ""
 
 
-@frozen
-class Date:
+@frozen(eq=False, repr=False)
+class Date(Tree):
     """A calendar date; the year is None when unsaid."""
 
     year: int | None
@@ -224,15 +255,15 @@ class Date:
     day: int
 
 
-@frozen
-class Ratio:
+@frozen(eq=False, repr=False)
+class Ratio(Tree):
     """``3 : 4 : 5``."""
 
     items: tuple[Node, ...]
 
 
-@frozen
-class Text:
+@frozen(eq=False, repr=False)
+class Text(Tree):
     """Words that are no mathematics, case-folded and with single spaces: ``no solution``, ``tuesday``."""
 
     words: str
@@ -274,8 +305,8 @@ Node: TypeAlias = (
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes right below this one, in the order in which they are written."""
     found: list[Node] = []
-    for name in node.__slots__:  # type: ignore[union-attr]
-        value = getattr(node, name, None)
+    for name in node.__match_args__:
+        value = getattr(node, name)
         if isinstance(value, tuple):
             _collect(value, found)
         elif isinstance(value, _KINDS):
