@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 from typing import Any
 
@@ -15,7 +14,7 @@ def main(socket: int, life: int, board: int) -> None:
 
     die_with_caller(life)
     for fd in (socket, life, board):
-        os.set_inheritable(fd, False)
+        os.set_inheritable(fd, False)  # noqa: FBT003 - its own signature
     hello = _hello(socket)
     sys.path[:] = hello["path"]
     _set_env("PYTHONPATH", hello["pythonpath"])
@@ -41,7 +40,7 @@ def _hello(socket: int) -> dict[str, Any]:
     buffer = wire.Buffer()
     while data := os.read(socket, 4096):
         for _, _, body in buffer.feed(data):
-            return pickle.loads(body)  # type: ignore[no-any-return]
+            return wire.load(body)  # type: ignore[no-any-return]
     os._exit(0)
 
 

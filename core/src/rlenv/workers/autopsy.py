@@ -79,9 +79,9 @@ def _blame(worker: Worker, begun: list[tuple[int, int, float, float]], late: Lat
 
 
 def _failure(worker: Worker, item: Item, kind: str, mark: int) -> Raw:
-    partial = item.partial if item.partial is not None or worker.looped else None
-    if partial is None and not worker.looped:
-        partial = worker.board.read_partial()
+    partial = None if worker.looped else worker.board.read_partial()
+    if partial is None:
+        partial = item.partial
     if kind == "timeout":
         return failure(kind, "killed at its deadline", mark, partial)
     if worker.status == OUT_OF_MEMORY:
@@ -95,3 +95,9 @@ def ending(worker: Worker) -> str:
     found = re.search(r'Current thread [^\n]*\n  File "([^"]*)", line (\d+) in (\S+)', text)
     place = f" ({found[1].rpartition('/')[2]}:{found[2]} in {found[3]})" if found else ""
     return worker.ending + place
+
+
+def last_words(worker: Worker) -> str:
+    """The last line that it wrote to stderr; only of a worker that never saw an item."""
+    lines = worker.tail.decode("utf-8", "replace").strip().splitlines()
+    return f" before it was ready: {lines[-1][:300]}" if lines else " before it was ready"

@@ -25,7 +25,9 @@ class Blame:
 def overdue(begun: Sequence[Begun], now: float, cpu: float, slack: float) -> list[int]:
     """The items past their deadline, or past their CPU limit (0.0 is none)."""
     return [
-        seq for seq, _, deadline, limit in begun if now > deadline + slack or 0.0 < limit <= cpu
+        seq
+        for seq, _, deadline, limit in begun
+        if not now <= deadline + slack or 0.0 < limit <= cpu
     ]
 
 

@@ -64,8 +64,8 @@ def _submit(program: Any, payload: Any, memory_mb: int | None) -> Any:
 
 
 def _error(target: str, failed: Failed) -> Exception:
-    from ..errors import VerifierFault, WorkExceeded
-    from ..values import Fault
+    from rlenv.errors import VerifierFault, WorkExceeded
+    from rlenv.values import Fault
 
     if failed.kind in ("timeout", "memory", "crash") and failed.mark >= 0:
         return WorkExceeded(failed.kind, f"{target}: {failed.message}")

@@ -14,7 +14,7 @@ MOST = 2048  # items in one message
 
 def room(worker: Worker, item: Item) -> int:
     """How many more items like this one the worker may hold now."""
-    if not worker.ready or worker.alone:
+    if not worker.ready or worker.alone or worker.stuck:
         return 0
     held = len(worker.items)
     known = item.known
@@ -70,6 +70,10 @@ class Crew:
             if space and (best is None or worker.load < best[0].load):
                 best = worker, space
         return best
+
+    def mourn(self) -> None:
+        """Reap those that the kernel has let go."""
+        self.graveyard = [one for one in self.graveyard if not (one.dead() and one.reap())]
 
     def bury(self, worker: Worker) -> bytes:
         """Kill a worker and return what it had sent before."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import deque
 from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
+from . import wire
 from .values import Done, Failed, Program
 
 if TYPE_CHECKING:
@@ -20,15 +20,20 @@ class Known:
     """A program of this pool.  ``cost`` estimates the seconds of one item; ``in_flight`` is 0 for a
     plain runner, None until some worker has built it."""
 
-    __slots__ = ("broken", "cost", "deaths", "in_flight", "number", "program")
+    __slots__ = ("broken", "broken_at", "cost", "deaths", "in_flight", "number", "program")
 
     def __init__(self, program: Program, number: int) -> None:
         self.program = program
+        self.renew(number)
+
+    def renew(self, number: int) -> None:
+        """Know nothing of it, under a number that no worker has heard."""
         self.number = number
         self.cost = TARGET
         self.in_flight: int | None = None
         self.deaths = 0
         self.broken: Failed | None = None
+        self.broken_at = 0.0
 
 
 class Sink(Protocol):
@@ -74,20 +79,19 @@ class Single:
 
     def __init__(self, future: Future[Done | Failed]) -> None:
         self._future = future
-        self._running = False
+        self._running: bool | None = None
 
     @property
     def live(self) -> bool:
         return not self._future.cancelled()
 
     def started(self) -> bool:
-        if not self._running:
-            self._running = True
-            return self._future.set_running_or_notify_cancel()
-        return True
+        if self._running is None:
+            self._running = self._future.set_running_or_notify_cancel()
+        return self._running
 
     def put(self, index: int, raw: Raw) -> None:  # noqa: ARG002 - there is but one
-        if self._running or self._future.set_running_or_notify_cancel():
+        if self.started():
             self._future.set_result(decode(raw))
 
 
@@ -116,7 +120,7 @@ def decode(raw: Raw) -> Done | Failed:
         assert isinstance(raw, Failed)
         return raw
     try:
-        return Done(pickle.loads(raw))
+        return Done(wire.load(raw))
     except Exception as err:  # noqa: BLE001 - a result may raise anything when it is unpickled
         return Failed("error", f"the result does not unpickle: {type(err).__name__}: {err}"[:500])
 

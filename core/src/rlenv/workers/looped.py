@@ -40,6 +40,12 @@ class Loop:
                 continue
             return os.read(self._server.fd, wire.CHUNK)
 
+    def finish(self, pending: Any) -> None:
+        """Wait for what the closing of a runner awaits; at the end, when nothing is in flight."""
+        self._loop.remove_reader(self._server.fd)
+        self._loop.run_until_complete(_awaited(pending))
+        self._loop.add_reader(self._server.fd, self._loop.stop)
+
     def start(self, seq: int, runner: Any, body: bytes) -> None:
         """Put one item on the loop."""
         slot = self._free.pop()
@@ -60,7 +66,7 @@ class Loop:
 
         server = self._server
         try:
-            value = await runner.arun(pickle.loads(body), report)
+            value = await runner.arun(wire.load(body), report)
             blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             server.out.append(wire.record(wire.DONE, seq, blob))
         except MemoryError:
@@ -83,6 +89,10 @@ class Loop:
             self._loop.call_later(BEAT_SECONDS, self._beat)
         else:
             self._beating = False
+
+
+async def _awaited(pending: Any) -> None:
+    await pending
 
 
 class Stepped(Coroutine[Any, Any, None]):

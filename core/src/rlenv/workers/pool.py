@@ -9,9 +9,10 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from . import inherit
 from .crew import Crew
@@ -68,6 +69,8 @@ class Pool:
     def _reset(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[Program, Known] = {}
+        self._numbers = count(1)
+        self._era = object()
         self._numbered: dict[int, Known] = {}
         self._dispatcher: Dispatcher | None = None
         self._thread: threading.Thread | None = None
@@ -105,12 +108,22 @@ class Pool:
         finally:
             sink.live = False
 
+    def forget(self, program: Program) -> None:
+        """No more items of this program will come; the workers let go of its runner."""
+        with self._lock:
+            known = self._known.pop(program, None)
+            if known is not None and self._dispatcher is not None:
+                self._dispatcher.forget(known)
+
     def _stream(
         self, known: Known, source: Iterator[tuple[int, Any]], sink: Many, window: int
     ) -> Iterator[tuple[int, Done | Failed]]:
         flying: dict[int, int] = {}  # index → bytes
         heft, more, results, ready = 0, True, sink.results, sink.ready
+        era = self._era
         while more or flying:
+            if self._era is not era:
+                raise RuntimeError("a stream does not survive a fork: start it in the child")
             if more and len(flying) <= window // 2 and heft < HEAVY:
                 items, more = _pull(known, source, sink, window - len(flying))
                 for item in items:
@@ -134,7 +147,7 @@ class Pool:
     def _know(self, program: Program) -> Known:
         known = self._known.get(program)
         if known is None:
-            known = self._known[program] = Known(program, len(self._known) + 1)
+            known = self._known[program] = Known(program, next(self._numbers))
             self._numbered[known.number] = known
         return known
 
@@ -143,7 +156,7 @@ class Pool:
             raise RuntimeError("the pool is closed")
         while self._dispatcher is None or not self._dispatcher.enqueue(items):
             crew = Crew(self.size, self._spares, self._hello())
-            self._dispatcher = Dispatcher(crew, self._numbered)
+            self._dispatcher = Dispatcher(crew, self._numbered, self._numbers)
             self._thread = threading.Thread(
                 target=self._dispatcher.run, name="rlenv-workers", daemon=True
             )
@@ -158,7 +171,7 @@ class Pool:
             "grace": self._grace,
         }
 
-    def acquire(self) -> Pool:
+    def acquire(self) -> Self:
         """One more user."""
         with self._lock:
             self._users += 1
@@ -190,7 +203,7 @@ class Pool:
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -18,6 +18,7 @@ from . import wire
 from .items import Item, Known
 
 TAIL = 4096  # bytes of its stderr that are kept
+DYING = 0.02  # seconds from the close of its pipes to the end of a process that dies
 GRACE_END = 1.0  # seconds that an idle worker has to end in peace
 
 
@@ -42,6 +43,9 @@ class Worker:
         self.unsent: list[memoryview] = []
         self.buffer = wire.Buffer()
         self.tail = b""
+        self.manner = ""  # what it did so that it had to be killed
+        self.stuck = False  # it has been on one item for long: no others for it now
+        self.heard = self.born
         self._start(hello)
 
     def _start(self, hello: dict[str, Any]) -> None:
@@ -95,6 +99,12 @@ class Worker:
             word = (known.number, known.program.factory, known.program.blob)
             self.send(wire.record(wire.CONTROL, 0, pickle.dumps(word)))
 
+    def unlearn(self, known: Known) -> None:
+        """Tell it that this program will not come again."""
+        if known.number in self.programs:
+            self.programs.discard(known.number)
+            self.send(wire.record(wire.CONTROL, 0, pickle.dumps((known.number, None, b""))))
+
     def give(self, items: Sequence[Item]) -> None:
         """Send items, in one message."""
         parts: list[bytes] = []
@@ -106,11 +116,14 @@ class Worker:
             parts.append(pack(item.known.number, seq, len(item.blob)))
             parts.append(item.blob)
         self.last_seq = seq
+        self.heard = time.monotonic()
         self.send(b"".join(parts))
 
     def take(self, seq: int) -> Item | None:
         """The item with this number, which is done with here."""
         item = self.items.pop(seq, None)
+        if seq == self.held[0]:
+            self.stuck = False
         if item is None:
             return self.lent.pop(seq, None)
         self.load = self.load - item.cost if self.items else 0.0
@@ -135,6 +148,13 @@ class Worker:
             return os.waitid(os.P_PID, self.pid, flags) is not None
         except ChildProcessError:
             return True
+
+    def hung_up(self) -> None:
+        """Its end of the socket is closed: it is about to end, or it closed the pipe and lives on."""
+        limit = time.monotonic() + DYING
+        while not (dead := self.dead()) and time.monotonic() < limit:
+            time.sleep(0.001)
+        self.manner = "" if dead else "closed its pipe"
 
     def cpu_seconds(self) -> float:
         """CPU time of the process, all threads."""
@@ -169,6 +189,8 @@ class Worker:
     def ending(self) -> str:
         """How it ended: "was killed by SIGSEGV", "exited with status 3"."""
         code = self._popen.returncode
+        if self.manner:
+            return self.manner
         if code is None:
             return "does not end"
         if code >= 0:

@@ -63,6 +63,7 @@ class Server:
         self._flushed = self._spent_since = monotonic()
         self._count = 0
         self._report = SlotReport(board, 0, grace, self.send_partial)
+        self._pid = os.getpid()
 
     def run(self) -> None:
         """Serve until the caller hangs up."""
@@ -77,17 +78,15 @@ class Server:
     def take(self, records: Iterable[tuple[int, int, bytes]]) -> None:
         for tag, seq, body in records:
             if tag == wire.CONTROL:
-                self.build(*pickle.loads(body))
+                self.build(*wire.load(body))
                 continue
-            runner = self.runners.get(tag)
-            if runner is None:
-                continue  # it could not be built: the caller knows
+            runner = self.runners.get(tag, _unbuilt)
             if getattr(runner, "is_async", False):
                 self.loop.start(seq, runner, body)
             else:
-                self.work(seq, tag, runner, body)
+                self.work(seq, runner, body)
 
-    def work(self, seq: int, tag: int, runner: Any, body: bytes) -> None:
+    def work(self, seq: int, runner: Any, body: bytes) -> None:
         """One item of a plain runner."""
         if seq <= self.board.q[b.REVOKED]:
             return
@@ -97,7 +96,7 @@ class Server:
         report = self._report
         report.open(seq, now)
         try:
-            value = runner(pickle.loads(body), report)
+            value = runner(wire.load(body), report)
             blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             self.out.append(wire.HEADER.pack(wire.DONE, seq, len(blob)))
             self.out.append(blob)
@@ -108,8 +107,11 @@ class Server:
         report.close()
         self._count += 1
 
-    def build(self, number: int, factory: str, blob: bytes) -> None:
-        """Make the runner of a program; what goes wrong is told to the caller."""
+    def build(self, number: int, factory: str | None, blob: bytes) -> None:
+        """Make the runner of a program; what goes wrong is told to the caller.  No factory: forget it."""
+        if factory is None:
+            self._close_runner(self.runners.pop(number, None))
+            return
         self.flush()
         self._report.open(-number, monotonic())
         problem, in_flight = "", 0
@@ -157,6 +159,8 @@ class Server:
             spent = int((now - self._spent_since) * 1e9)
             self.out.append(wire.HEADER.pack(wire.SPENT, spent // self._count, 0))
             self._count, self._spent_since = 0, now
+        if os.getpid() != self._pid:
+            os._exit(0)  # a runner forked and its child came back here: the parent answers
         if self.out:
             data = memoryview(b"".join(self.out))
             self.out.clear()
@@ -169,9 +173,17 @@ class Server:
     def close(self) -> None:
         """Let runners put away what they hold."""
         for runner in self.runners.values():
-            close: Callable[[], Any] | None = getattr(runner, "close", None)
-            try:
-                if close is not None:
-                    close()
-            except BaseException as err:  # noqa: BLE001 - nobody is left to hear of it
-                sys.stderr.write(describe(err))
+            self._close_runner(runner)
+
+    def _close_runner(self, runner: Any) -> None:
+        close: Callable[[], Any] | None = getattr(runner, "close", None)
+        try:
+            pending = close() if close is not None else None
+            if hasattr(pending, "__await__"):
+                self.loop.finish(pending)
+        except BaseException as err:  # noqa: BLE001 - nobody is left to hear of it
+            sys.stderr.write(describe(err))
+
+
+def _unbuilt(payload: object, report: SlotReport) -> None:  # noqa: ARG001 - a runner's signature
+    raise RuntimeError("this worker has no runner of the program")

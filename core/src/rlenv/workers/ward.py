@@ -1,0 +1,191 @@
+"""The health of the workers: who is late, dead, held up or lost, and what becomes of their items."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import count
+
+from . import board as b
+from . import wire
+from .autopsy import Late, building, ending, judge, last_words, lateness
+from .backlog import Backlog
+from .crew import Crew
+from .items import Item, Known, failure
+from .process import Worker
+from .values import Failed
+
+TICK = 0.05  # seconds between two looks at the boards
+HELD = TICK  # seconds on one item before those behind it go to another worker
+LOST = 5.0  # seconds that a worker may neither work nor answer while it has items
+START = 60.0  # seconds that a worker has to get ready
+FALSE_STARTS = 3  # workers in a row that never got ready: then they do not start at all
+BUILDS = 2  # deaths of workers while they build a program: then it is broken
+FORGIVEN = 5.0  # seconds after which a broken program may be tried again
+
+
+class Ward:
+    """Reads what workers send, looks after them and buries them.  ``leave`` is told of each burial."""
+
+    def __init__(
+        self, crew: Crew, backlog: Backlog, programs: dict[int, Known], numbers: count[int]
+    ) -> None:
+        self.crew = crew
+        self.backlog = backlog
+        self.leave: Callable[[Worker], object] = id
+        self._programs = programs
+        self._numbers = numbers
+        self._false_starts = 0
+
+    def read(self, worker: Worker, data: bytes) -> None:
+        """Take in what a worker sent; one that sends nonsense is buried."""
+        last: Item | None = None
+        worker.heard = time.monotonic()
+        try:
+            for tag, seq, body in worker.buffer.feed(data):
+                if tag == wire.DONE:
+                    item = worker.take(seq)
+                    if item is not None:
+                        item.finish(body)
+                        last = item
+                elif tag == wire.SPENT and last is not None:
+                    known = last.known
+                    known.cost = max(1e-6, (known.cost + seq * 1e-9) / 2)
+                else:
+                    self._word(worker, tag, seq, body)
+        except Exception:  # noqa: BLE001 - a runner may write anything to any descriptor
+            worker.manner = "sent nonsense"
+            self.bury(worker)
+
+    def _word(self, worker: Worker, tag: int, seq: int, body: bytes) -> None:
+        if tag == wire.READY:
+            worker.ready = True
+            self._false_starts = 0
+            if self.crew.last is not None and self.crew.last.broken is None:
+                worker.teach(self.crew.last)
+        elif tag == wire.BUILT:
+            self._built(worker, self._programs.get(seq), *wire.load(body))
+        elif tag == wire.FAILED:
+            failed = failure(*wire.load(body))
+            item = worker.take(seq)
+            if item is not None:
+                item.finish(failed)
+        elif tag == wire.PARTIAL and seq in worker.items:
+            worker.items[seq].partial = body
+
+    def _built(self, worker: Worker, known: Known | None, problem: str, in_flight: int) -> None:
+        if known is None:
+            return  # forgotten meanwhile
+        known.in_flight, known.deaths = in_flight, 0
+        if any(item.known is known for item in worker.items.values()):
+            worker.looped = in_flight > 0
+        if problem:
+            self._break(known, Failed("error", problem))
+            for seq in [seq for seq, item in worker.items.items() if item.known is known]:
+                item = worker.take(seq)
+                if item is not None and known.broken is not None:
+                    item.finish(known.broken)
+
+    def _break(self, known: Known, failed: Failed) -> None:
+        known.broken, known.broken_at = failed, time.monotonic()
+        if self.crew.last is known:
+            self.crew.last = None
+
+    def refused(self, known: Known) -> Failed | None:
+        """Why items of this program cannot run; after a while it gets another chance, as a new one."""
+        if known.broken is not None and time.monotonic() - known.broken_at > FORGIVEN:
+            self._programs.pop(known.number, None)
+            known.renew(next(self._numbers))
+            self._programs[known.number] = known
+        return known.broken
+
+    def dismiss(self, known: Known) -> bool:
+        """Let go of a program in every worker; False while items of it are about."""
+        if self.backlog or any(
+            item.known is known for worker in self.crew.workers for item in worker.items.values()
+        ):
+            return False
+        self._programs.pop(known.number, None)
+        if self.crew.last is known:
+            self.crew.last = None
+        for worker in self.crew.workers:
+            worker.unlearn(known)
+        return True
+
+    def tick(self, now: float) -> float:
+        """Look at every worker; when to look again."""
+        again = now + TICK
+        for worker in list(self.crew.workers):
+            worker.listen()
+            if worker.dead():
+                self.bury(worker)
+            elif not worker.ready:
+                if now - worker.born > START:
+                    worker.manner = f"took more than {START:.0f} s"
+                    self.bury(worker)
+            elif worker.items or building(worker):
+                again = min(again, self._watch(worker, now))
+        self.crew.mourn()
+        return again
+
+    def _watch(self, worker: Worker, now: float) -> float:
+        late = lateness(worker, now)
+        if late is not None:
+            self.bury(worker, late)
+            return now
+        seq = worker.board.q[b.FIRST]
+        if seq != worker.held[0]:
+            worker.held = (seq, now)
+        if not seq and now - worker.heard > LOST and not worker.board.begun():
+            worker.manner = "neither worked nor answered"
+            self.bury(worker)
+            return now
+        worker.stuck = seq != 0 and not worker.looped and now - worker.held[1] >= HELD
+        if worker.stuck and len(worker.items) > 1:
+            self._relieve(worker, seq)
+        deadline = worker.board.d[b.FIRST + b.DEADLINE]
+        return deadline + 0.001 if seq and deadline > now else now + TICK
+
+    def _relieve(self, worker: Worker, seq: int) -> None:
+        """Take from a worker held up by one item all the others; who has done one anyway may say so."""
+        worker.board.q[b.REVOKED] = worker.last_seq
+        for other in [other for other in worker.items if other != seq]:
+            item = worker.items.pop(other)
+            worker.lent[other] = item
+            self.backlog.put_back(item)
+        worker.load = sum(item.cost for item in worker.items.values())
+
+    def bury(self, worker: Worker, late: Late | None = None) -> None:
+        """The worker is dead or must be: kill it, settle its items; another one takes its place."""
+        if worker not in self.crew.workers:
+            return
+        self.leave(worker)
+        rest = self.crew.bury(worker)
+        self.read(worker, rest)
+        ended, again = judge(worker, late)
+        for item, raw in ended:
+            item.finish(raw)
+        for item in again:
+            self.backlog.put_back(item)
+        known = self._programs.get(building(worker))
+        if not worker.ready:
+            self.false_start(f"the worker {ending(worker)}{last_words(worker)}")
+        elif known is not None:
+            self._died_building(known, worker, late)
+        worker.close()
+
+    def _died_building(self, known: Known, worker: Worker, late: Late | None) -> None:
+        known.deaths += 1
+        if known.deaths >= BUILDS:
+            what = "it takes too long" if late else f"the worker {ending(worker)}"
+            kind = "timeout" if late else "crash"
+            self._break(known, Failed(kind, f"cannot build {known.program.factory}: {what}"))
+
+    def false_start(self, problem: str) -> None:
+        """Workers that never start: after a few, who waits is told, and a later request tries again."""
+        self._false_starts += 1
+        if self._false_starts >= FALSE_STARTS:
+            self._false_starts = 0
+            self.crew.shrink()
+            for item in self.backlog.drain():
+                item.finish(failure("pool", f"workers do not start: {problem}", -1, None))

@@ -1,0 +1,113 @@
+"""The arithmetic of the pool: records survive any cutting, and blame falls on no innocent."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rlenv.workers import board, wire
+from rlenv.workers.blame import STALE, looped, overdue, plain
+
+RECORDS = st.lists(
+    st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.binary(max_size=60)),
+    max_size=20,
+)
+
+
+@given(RECORDS, st.lists(st.integers(1, 40), min_size=1, max_size=8))
+def test_records_arrive_whole_however_the_bytes_are_cut(records, sizes):
+    data = b"".join(wire.record(*one) for one in records)
+    buffer, got, at, turn = wire.Buffer(), [], 0, 0
+    while at < len(data):
+        size = sizes[turn % len(sizes)]
+        got += buffer.feed(data[at : at + size])
+        at, turn = at + size, turn + 1
+    assert got == records
+
+
+@pytest.mark.parametrize("step", [1, 7, 20, 1000])
+def test_a_record_of_absurd_length_is_refused_before_it_is_gathered(step):
+    buffer = wire.Buffer()
+    data = wire.HEADER.pack(1, 1, wire.LONGEST + 1)
+    with pytest.raises(wire.WireError):
+        _feed(buffer, data, step)
+
+
+def _feed(buffer, data, step):
+    for at in range(0, len(data), step):
+        list(buffer.feed(data[at : at + step]))
+
+
+BEGUN = st.lists(
+    st.tuples(st.integers(1, 50), st.integers(-1, 9), st.floats(0, 20), st.just(0.0)),
+    unique_by=lambda one: one[0],
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(BEGUN, st.floats(0, 30), st.integers(0, 50), st.floats(0, 2), st.booleans())
+def test_only_the_late_are_timed_out_and_only_the_begun_are_blamed(
+    begun, now, running, silent, alone
+):
+    late = overdue(begun, now, 0.0, 0.0)
+    blame = looped(begun, late, running, silent, killed=True, alone=alone)
+    assert set(blame.guilty) <= set(late)
+    assert blame.suspects <= {one[0] for one in begun}
+    assert not blame.suspects & set(blame.guilty)
+
+
+@given(BEGUN, st.integers(0, 50), st.booleans())
+def test_a_dead_loop_blames_who_was_running_or_tries_all_alone(begun, running, alone):
+    everyone = {one[0] for one in begun}
+    blame = looped(begun, [], running, 0.0, killed=False, alone=alone)
+    assert set(blame.guilty) | blame.suspects in ({running}, everyone)
+    assert alone <= (blame.suspects == frozenset())
+
+
+def test_a_blocked_loop_blames_the_blocker_not_the_late():
+    begun = [(1, 0, 1.0, 0.0), (2, 0, 99.0, 0.0)]
+    blocked = looped(begun, [1], 2, 2 * STALE, killed=True, alone=False)
+    assert (blocked.guilty, blocked.suspects) == ({}, {2})
+    unknown = looped(begun, [1], 0, 2 * STALE, killed=True, alone=False)
+    assert (unknown.guilty, unknown.suspects) == ({}, {1, 2})
+    beating = looped(begun, [1], 2, 0.0, killed=True, alone=False)
+    assert beating.guilty == {1: "timeout"}
+
+
+def test_a_plain_worker_blames_its_only_item():
+    begun = [(4, 0, 1.0, 0.0)]
+    assert plain(begun, [4], killed=True).guilty == {4: "timeout"}
+    assert plain(begun, [3], killed=True).guilty == {}  # it had moved on by the time it was dead
+    assert plain(begun, [], killed=False).guilty == {4: "crash"}
+    assert plain([], [], killed=False).guilty == {}
+
+
+@pytest.mark.parametrize(
+    ("deadline", "limit", "late"),
+    [
+        (9.0, 0.0, True),
+        (11.0, 0.0, False),
+        (11.0, 2.0, True),
+        (11.0, 4.0, False),
+        (float("nan"), 0.0, True),
+    ],
+)
+def test_an_item_is_late_by_the_wall_or_by_its_cpu(deadline, limit, late):
+    assert overdue([(1, 0, deadline, limit)], 10.0, 3.0, 0.0) == [1] * late
+
+
+def test_a_board_keeps_the_last_whole_partial_result():
+    import os
+
+    fd = board.make()
+    mine = board.Board(fd)
+    os.close(fd)
+    assert mine.read_partial() is None
+    assert mine.write_partial(b"one")
+    assert mine.write_partial(b"two")
+    assert mine.read_partial() == b"two"
+    assert not mine.write_partial(b"x" * (board.AREA + 1))
+    mine.q[board.PARTIAL] &= 1
+    assert mine.read_partial() is None
+    mine.close()
