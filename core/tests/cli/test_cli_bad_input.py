@@ -122,6 +122,7 @@ def test_a_row_that_breaks_while_running_keeps_what_is_written(world, rlenv, mon
         return found
 
     monkeypatch.setattr(responses, "survey", survey_then_change)
+    monkeypatch.setattr("rlenv.cli.scoring.FIRST_CHUNK_ROWS", 1)
     monkeypatch.setattr("rlenv.cli.scoring.CHUNK_ROWS", 1)
     result = rlenv("score", "env.toml", path, "-o", "o.jsonl")
     refused(result, "line 4", "3 rows safe in o.jsonl", "--resume")
@@ -245,3 +246,30 @@ def test_an_unreadable_terminal_setting_is_no_obstacle(world):
     )
     assert code == 0, err
     assert "\x1b" not in out
+
+
+def test_a_pipe_with_a_name_is_refused_since_it_cannot_be_read_twice(world, rlenv):
+    os.mkfifo(world.path("r.jsonl"))
+    refused(
+        rlenv("score", "env.toml", "r.jsonl", "-o", "o.jsonl"), "no regular file", "standard input"
+    )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"row": 1},
+        {"row": 1, "task": [], "reward": 1.0, "fault": None, "stages": []},
+        {"row": 1, "task": "t0", "reward": "1", "fault": None, "stages": []},
+        {"row": 1, "task": "t0", "reward": 1.0, "fault": None, "stages": [3]},
+    ],
+)
+def test_a_row_that_no_run_wrote_is_damage_and_no_traceback(world, rlenv, row):
+    path = world.write_rows([json.loads(GOOD)] * 3)
+    rlenv("score", "env.toml", path, "-o", "o.jsonl", "--quiet")
+    lines = (world.folder / "o.jsonl").read_text().splitlines(keepends=True)
+    lines[1] = json.dumps(row) + "\n"
+    (world.folder / "o.jsonl").write_text("".join(lines))
+    refused(
+        rlenv("score", "env.toml", path, "-o", "o.jsonl", "--resume"), "o.jsonl: line 2 is damaged"
+    )

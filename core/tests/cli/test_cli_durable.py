@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -145,11 +146,39 @@ def test_after_a_failed_write_every_later_line_fails_too(tmp_path):
 
     out = begun(Path("/dev/full"))
     with pytest.raises(OSError, match="No space left"):
-        out.append(b"x" * (5 << 20) + b"\n")
+        out.append(b"x" * (5 << 20) + b"\n")  # more than may be pending: waits for the disk
     with pytest.raises(OSError, match="No space left"):
         out.append(b"more\n")
     with pytest.raises(OSError, match="No space left"):
         out.close()
+
+
+class Alarm(Exception):
+    pass
+
+
+def ring(_number, _frame):
+    raise Alarm
+
+
+@pytest.mark.parametrize("after", [0.001, 0.004, 0.01, 0.02, 0.04, 0.08])
+def test_an_exception_out_of_a_signal_tears_no_line(tmp_path, after):
+    out = begun(tmp_path / "o")
+    old = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, after)
+        for i in range(10_000):
+            out.append(b"%06d" % i + b"x" * 100_000 + b"\n")
+    except Alarm:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    out.close()
+    lines = (tmp_path / "o").read_bytes().splitlines(keepends=True)
+    assert [int(line[:6]) for line in lines] == list(range(len(lines)))
+    assert {len(line) for line in lines} <= {100_007}
+    assert out.lines == len(lines)
 
 
 def test_no_thread_is_left_behind(tmp_path):

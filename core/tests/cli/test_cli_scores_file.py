@@ -12,7 +12,10 @@ HEADER = Header("e", "f" * 64, "a" * 64, "b" * 64)
 
 
 def row(n):
-    return json.dumps({"row": n, "reward": 1.0}).encode() + b"\n"
+    return (
+        json.dumps({"row": n, "task": "t", "reward": 1.0, "fault": None, "stages": []}).encode()
+        + b"\n"
+    )
 
 
 def file(tmp_path, *parts):

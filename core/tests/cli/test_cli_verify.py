@@ -1,8 +1,14 @@
 """``rlenv verify`` explains one response so that a person can follow the arithmetic."""
 
 import json
+import re
 
 import pytest
+from attrs import frozen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rlenv import Environment, Outcome, Slot, Task
+from rlenv.cli.arithmetic import written_out
 
 SHAPED = """
 [[stage]]
@@ -154,3 +160,40 @@ def test_a_response_that_cannot_be_read_is_a_mistake(world, rlenv, name, content
 def test_a_group_stage_sees_a_group_of_one(world, rlenv, demo):
     world.write_env('[[stage]]\nuse = "demo/ranked"\n')
     assert verify(rlenv, "Rome").exit_code == 0
+
+
+@frozen
+class Fixed:
+    """Always says the same."""
+
+    phase = "diff"
+    where = "inline"
+    score: float
+
+    def check(self, attempt):
+        return Outcome(self.score)
+
+
+numbers = st.integers(0, 20).map(lambda n: n / 10)
+slots = st.lists(
+    st.tuples(st.integers(0, 10).map(lambda n: n / 10), numbers, numbers, numbers),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(slots)
+@settings(max_examples=100, deadline=None)
+def test_the_written_arithmetic_leads_to_the_verdict(rows):
+    parts = [
+        Slot(f"s{i}", Fixed(s), weight=w, bonus=b, penalty=p) for i, (s, w, b, p) in enumerate(rows)
+    ]
+    env = Environment("e", [*parts, Slot("last", Fixed(0.5), weight=1)])
+    verdict = env.evaluate(Task("?", id="t"), "x")
+    lines = {line.split()[0]: line.split(maxsplit=1)[1] for line in written_out(env.root, verdict)}
+    expression, _, result = (
+        re.sub(r"\((s\d|last)\)", "", lines["sum"]).replace(" x ", " * ").rpartition(" = ")
+    )
+    assert eval(expression) == pytest.approx(float(result), abs=1e-4)
+    assert float(result) == pytest.approx(verdict.raw, abs=1e-4)
+    assert float(lines["value"].rpartition(" ")[2]) == pytest.approx(verdict.value, abs=1e-5)

@@ -38,9 +38,8 @@ class DurableFile:
         self._shown = visible(str(path))
         self._pending: list[bytes] = []
         self._pending_bytes = 0
-        self._error: OSError | None = None
+        self.error: OSError | None = None  # the write that failed
         self._wake = threading.Condition()
-        self._write_lock = threading.Lock()
         self._closing = False
         self._thread: threading.Thread | None = None
         self.fd = self._open()
@@ -94,17 +93,22 @@ class DurableFile:
     def append(self, line: bytes) -> None:
         """Add one line, its newline included; it is on the disk within a second.
 
+        Only the thread writes, so an exception that a signal raises here can tear no line.
+
         Raises:
             OSError: the write that failed, in this or an earlier call.
         """
         with self._wake:
             self._pending.append(line)
             self._pending_bytes += len(line)
-            full = self._pending_bytes > MAX_PENDING_BYTES
-        if full:
-            self._sync()
-        if self._error is not None:
-            raise self._error
+            if self._full():
+                self._wake.notify_all()
+                self._wake.wait_for(lambda: not self._full() or self.error is not None)
+        if self.error is not None:
+            raise self.error
+
+    def _full(self) -> bool:
+        return self._pending_bytes > MAX_PENDING_BYTES
 
     def close(self) -> None:
         """Write and sync what is pending, then give up the lock.
@@ -116,33 +120,33 @@ class DurableFile:
             return
         with self._wake:
             self._closing = True
-            self._wake.notify()
+            self._wake.notify_all()
         if self._thread is not None:
             self._thread.join()
-        self._sync()
         os.close(self.fd)
         self.fd = -1
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
 
     def _sync_forever(self) -> None:
-        while not self._closing:
+        closing = False
+        while not closing:
             with self._wake:
-                self._wake.wait_for(lambda: self._closing, SYNC_SECONDS)
-            self._sync()
-
-    def _sync(self) -> None:
-        with self._write_lock:
-            with self._wake:
+                self._wake.wait_for(lambda: self._closing or self._full(), SYNC_SECONDS)
+                closing = self._closing
                 lines, self._pending, self._pending_bytes = self._pending, [], 0
-            if not lines or self._error is not None:
-                return
-            data = b"".join(lines)
-            try:
-                self._write(data)
-                self.lines += len(lines)
-            except OSError as error:
-                self._error = error
+            self._sync(lines)
+            with self._wake:
+                self._wake.notify_all()
+
+    def _sync(self, lines: list[bytes]) -> None:
+        if not lines or self.error is not None:
+            return
+        try:
+            self._write(b"".join(lines))
+            self.lines += len(lines)
+        except OSError as error:
+            self.error = error
 
     def _write(self, data: bytes) -> None:
         view, done = memoryview(data), 0

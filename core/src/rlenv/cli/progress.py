@@ -54,7 +54,7 @@ class Lines(Silent):
         self._next = now + self._wait
         rate = (done - self._already) / (now - self._start)
         left = duration((self._total - done) / rate) if rate > 0 else "?"
-        said = f"{done:,} of {amount(self._total, 'row')}, {rate:,.1f}/s, {left} left"
+        said = f"{done:,} of {amount(self._total, 'row')}, {_speed(rate)}, {left} left"
         with suppress(OSError):  # nobody reads it any more
             print(f"{said}, {_state(mean, unscored)}", file=sys.stderr, flush=True)
 
@@ -107,7 +107,7 @@ class OnTerminal(Silent):
         done, mean, unscored = self._last
         rate = (done - self._already) / max(time.monotonic() - self._start, 1e-6)
         self._bar.update(
-            self._task, completed=done, rate=f"{rate:,.0f}/s", state=_state(mean, unscored)
+            self._task, completed=done, rate=_speed(rate), state=_state(mean, unscored)
         )
 
 
@@ -121,3 +121,7 @@ def progress(total: int, already: int, *, quiet: bool) -> Silent:
 def _state(mean: float | None, unscored: int) -> str:
     said = "no reward yet" if mean is None else f"mean reward {mean:.3f}"
     return f"{said}, {unscored:,} unscored" if unscored else said
+
+
+def _speed(rate: float) -> str:
+    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, BinaryIO, Self
 
 from attrs import asdict, fields, frozen
@@ -101,7 +101,7 @@ class ScoresReader:
             InputError: for a damaged line that is not the last; the message names the line.
         """
         for line in self._file:
-            row = _record(line) if line.endswith(b"\n") else None
+            row = _row(line) if line.endswith(b"\n") else None
             if row is None and not self._file.read(1):
                 return
             if row is None or row.get("row") != self.count + 1:
@@ -119,6 +119,31 @@ class ScoresReader:
             f"{self._shown}: line {number} {what}; sound before it: {amount(self.count, 'row')}. Keep them with "
             f"`head -n {number - 1}` in a new file and --resume that, or start again with --overwrite"
         )
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    """The row, None for what no run would have written."""
+    row = _record(line)
+    if row is None or type(row.get("row")) is not int:
+        return None
+    kinds = {
+        "task": (str, NoneType),
+        "reward": (float, NoneType),
+        "fault": (dict, NoneType),
+        "stages": (list,),
+    }
+    sound = all(isinstance(row.get(key, kinds), kind) for key, kind in kinds.items())
+    return row if sound and all(map(_stage, row["stages"])) else None
+
+
+def _stage(stage: Any) -> bool:
+    return (
+        isinstance(stage, dict)
+        and isinstance(stage.get("name"), str)
+        and isinstance(stage.get("score"), (float, NoneType))
+        and isinstance(stage.get("seconds"), float)
+        and all(map(_stage, stage.get("children") or ()))
+    )
 
 
 def _record(line: bytes) -> dict[str, Any] | None:

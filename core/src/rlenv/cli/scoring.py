@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rlenv.record import dumps, fault_to_dict, stage_rows
 from rlenv.values import Fault, Verdict
 
-from .responses import Bad, Good, Item
+from .items import Bad, Good, Item
 
 if TYPE_CHECKING:
     from rlenv.environment import Environment
 
+FIRST_CHUNK_ROWS = 1024  # small, so that the first verdicts come soon
 CHUNK_ROWS = 32_768
 CHUNK_CHARS = 1 << 26
 
@@ -59,13 +60,13 @@ def _judged(chunk: list[Item], judge: Judge) -> Iterator[tuple[Item, Verdict]]:
 
 def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     chunk: list[Item] = []
-    chars = 0
+    chars, size = 0, FIRST_CHUNK_ROWS
     for item in items:
         chunk.append(item)
         chars += _size(item)
-        if len(chunk) >= CHUNK_ROWS or chars >= CHUNK_CHARS:
+        if len(chunk) >= size or chars >= CHUNK_CHARS:
             yield chunk
-            chunk, chars = [], 0
+            chunk, chars, size = [], 0, min(CHUNK_ROWS, 2 * size)
     if chunk:
         yield chunk
 

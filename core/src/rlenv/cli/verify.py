@@ -13,7 +13,8 @@ from rlenv.values import Trajectory
 
 from . import environments
 from .durable import reason
-from .responses import STDIN, as_response
+from .items import as_response
+from .responses import STDIN
 from .text import forgiving, visible
 
 

@@ -1,0 +1,159 @@
+"""One run of ``rlenv score``: begun or taken up, ended in order whatever ends it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from attrs import define, frozen
+
+from rlenv.errors import RlenvError
+
+from . import output
+from .durable import DurableFile, reason
+from .items import Bad, items
+from .mistakes import Mistake
+from .progress import progress
+from .responses import Source
+from .scores_file import Header
+from .tally import Tally
+from .text import visible
+
+if TYPE_CHECKING:
+    from rlenv.environment import Environment
+
+
+@frozen
+class Wishes:
+    """The options that shape a run."""
+
+    workers: int | None
+    grouped: bool
+    limit: int | None
+    resume: bool
+    quiet: bool
+
+
+@define
+class Run:
+    """One run: what it reads, where it writes, and how far it is."""
+
+    env: Environment
+    source: Source
+    out: DurableFile
+    wishes: Wishes
+    tally: Tally
+    done: int = 0
+    before: int = 0
+    headed: bool = False
+
+    @property
+    def safe(self) -> int:
+        return self.before + max(0, self.out.lines - self.headed)
+
+    def begin(self, header: Header) -> None:
+        """Take the file up where it ends, or begin it."""
+        splits = {task.id: task.split for task in self.env.tasks if task.id is not None}
+        begun = output.start(self.out, header, self.tally, splits, resume=self.wishes.resume)
+        self.out.start_at(begun.size)
+        self.done = self.before = begun.done
+        if begun.size == 0:
+            self.headed = True
+            self.out.append(header.line())
+
+    def score(self) -> None:
+        """Score what is left; every row is appended as soon as it and those before it are known."""
+        from .scoring import encoded, line, verdicts
+
+        wishes, tally = self.wishes, self.tally
+        end = self.source.count if wishes.limit is None else min(wishes.limit, self.source.count)
+        first = 1 if wishes.grouped else self.done + 1
+        rows = items(self.source, self.env.tasks, first, end)
+        found = verdicts(
+            self.env, rows, workers=wishes.workers, grouped=wishes.grouped, done=self.done
+        )
+        with progress(end, self.done, quiet=wishes.quiet) as bar:
+            for item, verdict in found:
+                row = line(self.env, item, verdict)
+                self.out.append(encoded(row))
+                tally.add(row, item.split if isinstance(item, Bad) else item.task.split)
+                self.done += 1
+                bar.advance(self.done, tally.mean, tally.unscored)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked the run to end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__()
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP end the run in order; a second one ends it at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+    def stop(number: int, _: FrameType | None) -> None:
+        for n in old:
+            signal.signal(n, signal.SIG_DFL)
+        raise Stopped(number)
+
+    for n, handler in old.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(n, stop)
+    try:
+        yield
+    finally:
+        for n, handler in old.items():
+            signal.signal(n, handler)
+
+
+def run(run_: Run, header: Header) -> None:
+    """Score until the end; whatever ends it early, what was scored is on the disk and the message says so.
+
+    Raises:
+        Mistake: with the number of rows that are safe and how to go on.
+    """
+    with stoppable():
+        try:
+            run_.begin(header)
+            _score(run_)
+        except Stopped as stopped:
+            message = f"interrupted; {output.safe(run_.out.path, run_.safe)}"
+            raise Mistake(message, 128 + stopped.number) from None
+        except OSError as error:
+            if error is not run_.out.error:
+                raise
+            raise Mistake(_lost(run_, error)) from error
+
+
+def _score(run_: Run) -> None:
+    try:
+        run_.score()
+    except Exception as error:
+        if error is run_.out.error:
+            raise
+        run_.out.close()
+        safe = output.safe(run_.out.path, run_.safe)
+        if isinstance(error, RlenvError):
+            raise Mistake(f"{error}\n{safe}") from error
+        print(f"rlenv: {safe}", file=sys.stderr)
+        raise
+    finally:
+        run_.out.close()
+
+
+def _lost(run_: Run, error: OSError) -> str:
+    shown = visible(str(run_.out.path))
+    if isinstance(error, FileNotFoundError):
+        return f"{shown}: {reason(error)}, so its rows are lost; run the command again"
+    return f"{shown}: cannot be written: {reason(error)}. Make room or mend the disk: {output.safe(run_.out.path, run_.safe)}"
