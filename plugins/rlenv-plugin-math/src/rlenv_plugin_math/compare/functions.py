@@ -121,7 +121,7 @@ def _real(at: Evaluator, measured: Measured) -> Measured:
     return value, error
 
 
-def _abs(at: Evaluator, values: list[Measured]) -> Measured:
+def _abs(_at: Evaluator, values: list[Measured]) -> Measured:
     value, error = _one(values)
     return abs(value), error
 
@@ -172,7 +172,7 @@ def _part(name: str, at: Evaluator, values: list[Measured]) -> Measured:
     return getattr(value, name), error
 
 
-def _conj(at: Evaluator, values: list[Measured]) -> Measured:
+def _conj(_at: Evaluator, values: list[Measured]) -> Measured:
     value, error = _one(values)
     return value.conjugate(), error
 

@@ -29,10 +29,10 @@ def matched(gold: Sequence[Node], given: Sequence[Node], case: Case) -> bool:
     """Whether the members pair off, each with an equal one."""
     if len(gold) != len(given):
         return False
-    if all(type(member) is Num for member in (*gold, *given)):
-        if sorted(m.value for m in gold) == sorted(m.value for m in given):  # type: ignore[union-attr]
-            case.reached("exact")
-            return True
+    plain = [[m.value for m in side if type(m) is Num] for side in (gold, given)]
+    if all(len(values) == len(gold) for values in plain) and sorted(plain[0]) == sorted(plain[1]):
+        case.reached("exact")
+        return True
     if len(gold) ** 2 > _MOST_PAIRS:
         case.doubt = True
         return False

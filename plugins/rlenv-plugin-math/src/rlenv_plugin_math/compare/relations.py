@@ -31,14 +31,19 @@ def same_relation(gold: Node, given: Node, case: Case) -> bool:
 
 
 def _both(gold: Rel, given: Rel, wanted: Claim | None, found: Claim | None, case: Case) -> bool:
-    if wanted is not None and found is not None and compatible(wanted.label, found.label, case):
-        if any(case.same(a, b) for a in wanted.values for b in found.values):
-            return True
+    if wanted is not None and found is not None and _same_claim(wanted, found, case):
+        return True
     if wanted is not None and _solved(wanted):
         return False  # a restated problem has the same solutions, but it does not solve itself
     if len(gold.ops) == len(given.ops) == 1:
         return _same_link(gold, given, case)
     return _same_chain(gold, given, case)
+
+
+def _same_claim(wanted: Claim, found: Claim, case: Case) -> bool:
+    return compatible(wanted.label, found.label, case) and any(
+        case.same(a, b) for a in wanted.values for b in found.values
+    )
 
 
 def _solved(wanted: Claim) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rlenv_plugin_math import tree as t
 from rlenv_plugin_math.compare.claims import is_claimable
-from rlenv_plugin_math.compare.expand import distribute, kinds, lift, readings
+from rlenv_plugin_math.compare.expand import ZERO, distribute, kinds, lift, readings
 from rlenv_plugin_math.compare.matching import distinct, in_order, matched
 from rlenv_plugin_math.compare.quantities import measure, same_quantity
 from rlenv_plugin_math.compare.records import entries, record, same_record
@@ -123,10 +125,10 @@ def _regions(gold: Node, given: Node, case: Case) -> bool | None:
 
 def _value(node: Node) -> Node:
     """A set with its label taken off: ``D = (0, 1)``."""
-    if isinstance(node, Rel) and node.ops == ("=",) and isinstance(node.args[0], t.Sym | t.Call):
-        if type(node.args[1]) not in SCALARS:
-            return node.args[1]
-    return node
+    if not isinstance(node, Rel) or node.ops != ("=",):
+        return node
+    label, value = node.args
+    return value if isinstance(label, t.Sym | t.Call) and type(value) not in SCALARS else node
 
 
 def _collections(gold: Node, given: Node, case: Case) -> bool:
@@ -140,8 +142,8 @@ def _collections(gold: Node, given: Node, case: Case) -> bool:
 
 
 def _with_set(gold: Node, given: Node, case: Case) -> bool:
-    pair = tuple(_value(node) for node in (gold, given))
-    wanted, found = (_members(node) for node in pair)
+    pair = _value(gold), _value(given)
+    wanted, found = _members(pair[0]), _members(pair[1])
     if wanted is not None and found is not None:
         return matched(distinct(wanted, case), distinct(found, case), case)
     if any(isinstance(node, Items) for node in pair):
@@ -191,16 +193,18 @@ def _bracketed_apart(gold: Seq, given: Seq, case: Case) -> bool:
 
 
 def _even(
-    wanted: tuple[Node, ...] | list[Node] | object, found: object, pair: tuple[Node, Node]
-) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    wanted: Sequence[Node], found: Sequence[Node], pair: tuple[Node, Node]
+) -> tuple[Sequence[Node], Sequence[Node]]:
     """``3i + 2j`` is read with a third entry 0, which a plane vector does not write."""
-    left, right = tuple(wanted), tuple(found)  # type: ignore[arg-type]
-    zero = Num(t.Fraction(0))
-    if isinstance(pair[0], Seq) and pair[0].opening == "<" and len(left) == 3 == len(right) + 1:
-        right = (*right, zero)
-    elif isinstance(pair[1], Seq) and pair[1].opening == "<" and len(right) == 3 == len(left) + 1:
-        left = (*left, zero)
-    return left, right
+    if len(wanted) == 3 == len(found) + 1 and _arrow(pair[0]):
+        return wanted, (*found, ZERO)
+    if len(found) == 3 == len(wanted) + 1 and _arrow(pair[1]):
+        return (*wanted, ZERO), found
+    return wanted, found
+
+
+def _arrow(node: Node) -> bool:
+    return isinstance(node, Seq) and node.opening == "<"
 
 
 def _rows(gold: Node, given: Node, case: Case) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import chain
+from operator import attrgetter
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -12,50 +15,27 @@ from rlenv_plugin_math.compare.exact import rational
 from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.tree import Add, Big, Builder, Call, Const, Div, Mul, Neg, Node, Num, Sym
 
-_ONE_CHILD = {Neg: "arg", t.Quantity: "value"}
-_TWO_CHILDREN = {
-    Div: ("top", "bottom"),
-    t.Pow: ("base", "exponent"),
-    t.Mod: ("value", "modulus"),
+_PARTS: dict[type, Callable[[Any], tuple[Node | None, ...]]] = {
+    **dict.fromkeys((Add, Mul, Call, t.Rel, t.Logic, t.SetOp), attrgetter("args")),
+    **dict.fromkeys((t.Seq, t.Items, t.SetOf, t.Ratio), attrgetter("items")),
+    Neg: lambda node: (node.arg,),
+    t.Quantity: lambda node: (node.value,),
+    t.Choice: lambda node: (node.value,),
+    Div: lambda node: (node.top, node.bottom),
+    t.Pow: lambda node: (node.base, node.exponent),
+    t.Mod: lambda node: (node.value, node.modulus),
+    t.PlusMinus: lambda node: (node.left, node.right),
+    t.Matrix: lambda node: tuple(chain.from_iterable(node.rows)),
+    t.Piecewise: lambda node: tuple(chain.from_iterable(node.branches)),
+    Big: lambda node: (node.body, node.low, node.high),
+    Builder: lambda node: (node.element, node.condition, node.domain),
 }
-_MANY = {Add, Mul, Call, t.Rel, t.Logic, t.SetOp}
-_LISTS = {t.Seq, t.Items, t.SetOf, t.Ratio}
-_LEAVES = {Num, Const, Sym, t.NamedSet, t.Based, t.Clock, t.Date, t.Text}
 
 
 def children(node: Node) -> tuple[Node, ...]:
     """The direct parts of a node, left to right."""
-    kind = type(node)
-    if kind in _LEAVES:
-        return ()
-    if kind in _MANY:
-        return node.args  # type: ignore[union-attr,return-value]
-    if kind in _LISTS:
-        return node.items  # type: ignore[union-attr,return-value]
-    if kind in _ONE_CHILD:
-        return (getattr(node, _ONE_CHILD[kind]),)
-    if kind in _TWO_CHILDREN:
-        first, second = _TWO_CHILDREN[kind]
-        return (getattr(node, first), getattr(node, second))
-    return tuple(_rare_children(node))
-
-
-def _rare_children(node: Node) -> Iterator[Node]:
-    if isinstance(node, t.PlusMinus):
-        parts: tuple[Node | None, ...] = (node.left, node.right)
-    elif isinstance(node, Big):
-        parts = (node.body, node.low, node.high)
-    elif isinstance(node, t.Piecewise):
-        parts = tuple(part for branch in node.branches for part in branch)
-    elif isinstance(node, Builder):
-        parts = (node.element, node.condition, node.domain)
-    elif isinstance(node, t.Matrix):
-        parts = tuple(entry for row in node.rows for entry in row)
-    elif isinstance(node, t.Choice):
-        parts = (node.value,)
-    else:
-        parts = ()
-    return (part for part in parts if part is not None)
+    rule = _PARTS.get(type(node))
+    return () if rule is None else tuple(part for part in rule(node) if part is not None)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -73,39 +53,57 @@ def symbols(node: Node) -> frozenset[str]:
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The same node with ``change`` applied to each direct part."""
-    kind = type(node)
-    if kind in _LEAVES:
-        return node
-    if kind in _MANY:
-        return evolve(node, args=tuple(map(change, node.args)))  # type: ignore[union-attr,arg-type,misc]
-    if kind in _LISTS:
-        return evolve(node, items=tuple(map(change, node.items)))  # type: ignore[union-attr,arg-type,misc]
-    if kind in _ONE_CHILD:
-        name = _ONE_CHILD[kind]
-        return evolve(node, **{name: change(getattr(node, name))})  # type: ignore[misc]
-    if kind in _TWO_CHILDREN:
-        return kind(*(change(getattr(node, name)) for name in _TWO_CHILDREN[kind]))  # type: ignore[no-any-return]
-    return _rare_rebuild(node, change)
+    """The same node with ``change`` applied to each direct part; a Choice or leaf stays as it is."""
+    rule = _REBUILT.get(type(node))
+    result: Node = node if rule is None else rule(node, change)
+    return result
 
 
-def _rare_rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    def maybe(part: Node | None) -> Node | None:
-        return None if part is None else change(part)
+def _maybe(part: Node | None, change: Callable[[Node], Node]) -> Node | None:
+    return None if part is None else change(part)
 
-    if isinstance(node, t.PlusMinus):
-        return t.PlusMinus(maybe(node.left), change(node.right), node.sign)
-    if isinstance(node, Big):
-        return Big(node.kind, change(node.body), node.var, maybe(node.low), maybe(node.high))
-    if isinstance(node, t.Piecewise):
-        return t.Piecewise(tuple((change(value), maybe(when)) for value, when in node.branches))
-    if isinstance(node, Builder):
-        return Builder(change(node.element), change(node.condition), maybe(node.domain))
-    if isinstance(node, t.Matrix):
-        return t.Matrix(tuple(tuple(map(change, row)) for row in node.rows))
-    if isinstance(node, t.Choice):
-        return t.Choice(node.letter, maybe(node.value))
-    return node
+
+def _args(node: Any, change: Callable[[Node], Node]) -> Node:
+    changed: Node = evolve(node, args=tuple(map(change, node.args)))
+    return changed
+
+
+def _items(node: Any, change: Callable[[Node], Node]) -> Node:
+    changed: Node = evolve(node, items=tuple(map(change, node.items)))
+    return changed
+
+
+def _big(node: Big, change: Callable[[Node], Node]) -> Node:
+    low, high = _maybe(node.low, change), _maybe(node.high, change)
+    return Big(node.kind, change(node.body), node.var, low, high)
+
+
+def _builder(node: Builder, change: Callable[[Node], Node]) -> Node:
+    return Builder(change(node.element), change(node.condition), _maybe(node.domain, change))
+
+
+def _piecewise(node: t.Piecewise, change: Callable[[Node], Node]) -> Node:
+    return t.Piecewise(
+        tuple((change(value), _maybe(when, change)) for value, when in node.branches)
+    )
+
+
+_REBUILT: dict[type, Callable[[Any, Callable[[Node], Node]], Node]] = {
+    **dict.fromkeys((Add, Mul, Call, t.Rel, t.Logic, t.SetOp), _args),
+    **dict.fromkeys((t.Seq, t.Items, t.SetOf, t.Ratio), _items),
+    Neg: lambda node, change: Neg(change(node.arg)),
+    t.Quantity: lambda node, change: t.Quantity(change(node.value), node.unit),
+    Div: lambda node, change: Div(change(node.top), change(node.bottom)),
+    t.Pow: lambda node, change: t.Pow(change(node.base), change(node.exponent)),
+    t.Mod: lambda node, change: t.Mod(change(node.value), change(node.modulus)),
+    t.PlusMinus: lambda node, change: t.PlusMinus(
+        _maybe(node.left, change), change(node.right), node.sign
+    ),
+    t.Matrix: lambda node, change: t.Matrix(tuple(tuple(map(change, row)) for row in node.rows)),
+    Big: _big,
+    Builder: _builder,
+    t.Piecewise: _piecewise,
+}
 
 
 def bind(node: Node, name: str, value: Node, case: Case) -> Node:
@@ -113,7 +111,7 @@ def bind(node: Node, name: str, value: Node, case: Case) -> Node:
     case.spend(1)
     if type(node) is Sym:
         return value if node.name == name else node
-    if type(node) in _LEAVES or (type(node) is Big and node.var == name):
+    if type(node) is Num or (isinstance(node, Big) and node.var == name):
         return node
     return rebuild(node, lambda part: bind(part, name, value, case))
 
