@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .gold import Gold
     from .tree import Node
 
+_RIVALS = 8  # answers that are compared with the gold one by one
+_ITEMS = 64  # answers that may be one list
 _log = logging.getLogger("rlenv")
 
 
@@ -44,48 +46,63 @@ def match(
     Several texts match when each of them is the gold, or when the gold is the list of them.
     """
     answers = extraction.answers
-    each = [_one(gold, answer, key, options, as_text=as_text) for answer in answers[:8]]
-    if len(answers) <= 8 and all(m.equal for m in each):
+    wanted = None if as_text else gold.node()
+    each = [_one(gold, wanted, answer, key, options) for answer in answers[:_RIVALS]]
+    if len(answers) <= _RIVALS and all(m.equal for m in each):
         return each[0]
     if len(answers) == 1:
         return each[0]
-    if len(answers) <= 64:
-        listed = _one(gold, ", ".join(answers), key, options, as_text=as_text)
-        if listed.equal:
-            return listed
+    if wanted is not None and len(answers) <= _ITEMS and _as_list(wanted, answers, key, options):
+        return Match(equal=True, how="list")
     return Match(equal=False, how="ambiguous" if extraction.state == AMBIGUOUS else "list")
 
 
-def _one(gold: Gold, answer: str, key: bytes, options: Options, *, as_text: bool) -> Match:
-    if answer == gold.text:
-        return Match(equal=True, how="text")
-    if as_text:
-        return Match(equal=same_text(gold.text, answer), how="text")
-    try:
-        return _decide(gold, given(answer), key, options)
-    except Exception as error:  # a response must not be able to buy an unscored verdict
-        from rlenv.errors import RlenvError
+def _as_list(wanted: Node, answers: tuple[str, ...], key: bytes, options: Options) -> bool:
+    """Whether several answers together are the gold answer, each item claimed."""
+    from .tree import Items
 
-        if isinstance(error, RlenvError):
-            raise
-        _log.warning(
-            "math/equal could not compare an answer of %d characters: %s",
-            len(answer),
-            type(error).__name__,
-        )
+    items: list[Node] = []
+    for answer in answers:
+        read = given(answer)
+        if not read.nodes or read.hedged:
+            return False
+        node = read.nodes[-1]
+        items += node.items if isinstance(node, Items) else [node]
+    return _guarded(wanted, Given((Items(tuple(items)),)), key, options).equal
+
+
+def _guarded(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
+    """The decision; a response must not be able to buy an unscored verdict, so what breaks on it is undecided."""
+    from rlenv.errors import RlenvError
+
+    try:
+        return _decide(wanted, read, key, options)
+    except RlenvError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what broke is logged, and worth a 0
+        _log.warning("math/equal could not compare an answer: %s", type(error).__name__)
         return Match(equal=False, how="undecided", decided=False)
 
 
-def _decide(gold: Gold, read: Given, key: bytes, options: Options) -> Match:
-    from .compare import decide
-    from .tree import Text
+def _one(gold: Gold, wanted: Node | None, answer: str, key: bytes, options: Options) -> Match:
+    if answer == gold.text:
+        return Match(equal=True, how="text")
+    if wanted is None:
+        return Match(equal=same_text(gold.text, answer), how="text")
+    return _guarded(wanted, given(answer), key, options)
 
-    wanted = gold.node()
+
+def _decide(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
+    from .compare import decide
+    from .tree import Items, Logic, Text
+
+    if read.hedged and not isinstance(wanted, (Text, Items, Logic)):
+        return Match(equal=False, how="hedged")
     if not read.nodes:
-        return Match(equal=False, how="hedged" if read.hedged else "unparsed")
-    tried = read.nodes if isinstance(wanted, Text) else read.nodes[-1:]
+        return Match(equal=False, how="unparsed")
+    tried = read.nodes if _has_words(wanted) else read.nodes[-1:]
     if not isinstance(wanted, Text) and isinstance(tried[0], Text):
-        return Match(equal=False, how="hedged" if read.hedged else "words")
+        return Match(equal=False, how="words")
     decision = decide(wanted, tried[0], key=key, options=options)
     for node in tried[1:]:
         if decision.equal:
@@ -96,25 +113,39 @@ def _decide(gold: Gold, read: Given, key: bytes, options: Options) -> Match:
 
 @lru_cache(maxsize=1024)
 def given(answer: str) -> Given:
-    """Parse a stated answer: the whole of it, and only when that is mere words the value inside the sentence."""
+    """Parse a stated answer: the whole of it, and where that holds mere words the value inside the sentence."""
     from .limits import Unparsed
     from .parser import parse_cached
-    from .tree import Text
 
     texts, hedged = readings(answer)
-    words: list[Node] = []
+    nodes: list[Node] = []
     problem = ""
-    for at, text in enumerate(texts):
+    for text in texts:
         try:
             node = parse_cached(text)
         except Unparsed as error:
             problem = problem or str(error)
             continue
-        if not isinstance(node, Text):
-            return Given((*words, node))
-        if at < 2:
-            words.append(node)
-    return Given(tuple(words), hedged, problem)
+        nodes.append(node)
+        if not _has_words(node):
+            break
+    return Given(tuple(nodes), hedged, problem)
+
+
+def _has_words(node: object) -> bool:
+    """Whether a text stands anywhere in a tree."""
+    from .tree import Text
+
+    pending = [node]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Text):
+            return True
+        if isinstance(item, tuple):
+            pending += item
+        else:
+            pending += [getattr(item, f.name) for f in getattr(item, "__attrs_attrs__", ())]
+    return False
 
 
 def same_text(gold: str, answer: str) -> bool:

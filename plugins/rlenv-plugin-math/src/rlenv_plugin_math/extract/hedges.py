@@ -40,6 +40,14 @@ def _sameness() -> re.Pattern[str]:
     )
 
 
+@cache
+def _joining() -> re.Pattern[str]:
+    return re.compile(
+        r"[\s$)\]}\\*.,;?!]*\(?\s*(?:(?:or|and/or|no|nope|rather|sorry|correction|make that)\b[,:]?(?:\s+(?:it(?:'s|’s| is)|is))?|/|或)\s*",
+        re.IGNORECASE,
+    )
+
+
 def retracted(between: str) -> bool:
     """Whether the text between two answers says that the first was a mistake."""
     return bool(_retraction().search(between)) and not _rivalry().search(between)
@@ -48,12 +56,12 @@ def retracted(between: str) -> bool:
 def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
     """Another value that the text right behind an answer offers instead: "… or 6", "It could also be 6"."""
     after = text[claim.end : min(end, claim.end + _NEAR)]
-    joined = re.match(r"[\s$)\]}\\*.,;]*\(?\s*(?:or|/|and/or|或)\s*", after, re.IGNORECASE)
+    joined = _joining().match(after)
     if joined and joined.end() and not _sameness().match(after, joined.end()):
         close = [v for v in values(after[joined.end() : joined.end() + 80]) if v.start <= 12]
         if close:
             return _moved(close[0], claim.end + joined.end())
-        if "or" not in joined[0].lower():
+        if "/" in joined[0]:
             return None
         words = re.compile(r"(?!so\b)\w+(?: \w+){0,2}(?=[.!?]?\s*$|[.!?]\s)").match(
             after, joined.end()

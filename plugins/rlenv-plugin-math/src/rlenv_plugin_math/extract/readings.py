@@ -33,7 +33,7 @@ def _joint() -> re.Pattern[str]:
 def _doubt() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:or|maybe|perhaps|possibly|might|could|may|alternatively|either|otherwise|unsure|instead|depending|else"
-        r"|not\s+sure)\b|或",
+        r"|not\s+sure|also|but|unless)\b|或",
         re.IGNORECASE,
     )
 
@@ -43,16 +43,51 @@ def _refused() -> re.Pattern[str]:
     return re.compile(
         r"(?:\b(?:not|never|cannot|neither|nor|except|without|unlike)\b|n't\b|n’t\b)[a-z\s]{0,12}$"
         r"|\b(?:anything|everything|nothing|all|any|everyone)\s+but\s*$"
-        r"|(?<!no\s)(?<!not\s)\b(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other|rather)\s+than\s*$"
+        r"|\b(?:at\s+(?:least|most)|up\s+to|over|above|below|under|beyond|almost|nearly)\s*$"
+        r"|\b(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other|rather)\s+than\s*$"
         r"|\bbetween\s*$|\binstead\s+of\s*$",
         re.IGNORECASE,
     )
 
 
 @cache
+def _denial() -> re.Pattern[str]:
+    return re.compile(
+        r"[\s$*)]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b"
+        r"|[\s$*)]*\b(?:is|are)\s+(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong"
+        r"|incorrect|impossible|excluded|too)\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _condition() -> re.Pattern[str]:
+    """Behind a value: words under which alone it holds, or which make it a bound."""
+    return re.compile(
+        r"[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _doubt_ahead() -> re.Pattern[str]:
+    """Behind a dash or a comma: words that take back what stood before it."""
+    return re.compile(
+        r"[\s,]*(?:no\b|wait|actually|or\b|maybe|perhaps|sorry|rather)", re.IGNORECASE
+    )
+
+
+@cache
+def _letter() -> re.Pattern[str]:
+    return re.compile(
+        r"\(([A-J])\)|\b(?:option|choice|letter|answer|choose|select|pick)s?\s+([A-J])\b(?!['’(])"
+    )
+
+
+@cache
 def _unsettled() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:whether|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine"
+        r"\b(?:whether|or so|or thereabouts|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine"
         r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b",
         re.IGNORECASE,
     )
@@ -77,32 +112,97 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         return (text,), False
     if "~~" in text:
         text = re.sub(r"~~[^~]*~~", " ", text).strip()  # struck out, so withdrawn
-    clause = text[: cut.start()] if (cut := _clause().search(text)) and cut.start() else text
-    clause = clause.strip()
+    if "cancel{" in text or "\\sout{" in text:
+        text = re.sub(r"\\(?:[bx]?cancel|sout)\{[^{}]*\}", " ", text).strip()
+    plain = _unwrapped(text)
+    cut = _clause().search(plain)
+    clause = (plain[: cut.start()] if cut and cut.start() else plain).strip()
     stated, hedged = stated_value(clause)
+    if cut and _doubt_ahead().match(plain, cut.end()):
+        stated, hedged = None, True
+    if stated and not _is_prose(clause, stated):
+        stated = None
     tried = [text]
-    for reading in (clause, stated):
+    for reading in (clause if clause != plain.strip() else None, stated):
         if reading and reading not in tried:
             tried.append(reading)
     return tuple(tried), hedged
 
 
+def _unwrapped(text: str) -> str:
+    """``\\text{…}`` around words opened, so that the words can be read."""
+    if "\\text" not in text and "\\mbox" not in text:
+        return text
+    return re.sub(
+        r"\\(?:text|textbf|textit|textrm|mbox|mathrm)\{([^{}]*[a-zA-Z]{2}[^{}]*)\}", r" \1 ", text
+    ).strip()
+
+
+def _is_prose(clause: str, stated: str) -> bool:
+    """Whether what stands around a stated value is words, and no code and no torn formula."""
+    around = clause.replace(stated, " ", 1)
+    for value in values(around):
+        around = around.replace(value.text, " ", 1)
+    return (
+        re.fullmatch(r"[^;={}\[\]\\|<>^_#@&~]*", around.replace("\\(", "").replace("\\)", ""))
+        is not None
+    )
+
+
 def stated_value(clause: str) -> tuple[str | None, bool]:
     """(the formula, number or bare list that a clause states, or None; whether it hedges between several)."""
-    found = values(clause)
-    if not found or _unsettled().search(clause):
+    if _unsettled().search(clause):
+        return None, False
+    stated = values(clause)
+    if not stated:
+        return _stated_letter(clause)
+    found = _affirmed(clause, stated)
+    refused = {v.text for v in stated if v not in found}
+    if not found:
         return None, False
     groups = _groups(clause, found)
     if len({v.text for v in found}) > 1 and _hedges(clause, found):
         return None, True
     first, last = _pick(clause, groups)
-    if _refused().search(
-        clause[max(0, first.start - 40) : first.start].replace("*", "").rstrip(" $\\([")
-    ):
+    if first.text in refused or _condition().match(clause, last.end):
         return None, False
     if first is last:
         return first.text, False
     return clause[first.start : last.end], False
+
+
+def _affirmed(clause: str, stated: list[Claim]) -> list[Claim]:
+    """The values without those that the words around them refuse; both ends of "between 1 and 2" go."""
+    kept: list[Claim] = []
+    dropped: Claim | None = None
+    for value in stated:
+        joined = dropped is not None and re.fullmatch(
+            r"[\s$]*and[\s$]*", clause[dropped.end : value.start]
+        )
+        if joined or _is_refused(clause, value):
+            dropped = value
+        else:
+            kept.append(value)
+            dropped = None
+    return kept
+
+
+def _is_refused(clause: str, value: Claim) -> bool:
+    """Whether the words right before a value say that it is not stated: "not 5", "less than 5"."""
+    before = clause[max(0, value.start - 40) : value.start].replace("*", "")
+    return bool(_refused().search(before.rstrip(" $\\(["))) or bool(
+        _denial().match(clause, value.end)
+    )
+
+
+def _stated_letter(clause: str) -> tuple[str | None, bool]:
+    """(the one option that a clause without mathematics names, or None; whether it names several)."""
+    marks = list(_letter().finditer(clause))
+    letters = {m[1] or m[2] for m in marks}
+    if len(letters) != 1:
+        return None, len(letters) > 1
+    letter = Claim(f"({letters.pop()})", marks[-1].start(), marks[-1].end(), "statement")
+    return (None if _is_refused(clause, letter) else letter.text), False
 
 
 def _groups(clause: str, found: list[Claim]) -> list[tuple[Claim, Claim]]:

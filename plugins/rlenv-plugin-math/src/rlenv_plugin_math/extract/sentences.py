@@ -99,10 +99,8 @@ def _stops(text: str, at: int, end: int) -> bool:
         after += 1
     if after < end and not text[after].isspace():
         return False
-    if mark == "!":  # 5! is a factorial
-        return not (
-            at and (text[at - 1].isalnum() or text[at - 1] in ")}!") and not text[at - 1].isalpha()
-        )
+    if mark == "!":  # 5! and n! are factorials
+        return text[max(0, at - 2) : at].isalpha() and at > 1
     if mark == "?":
         return True
     while after < end and text[after] in " \t":

@@ -19,7 +19,7 @@ _LINK = f"(?:{_IS}|{_MARK}|=)"
 @cache
 def _noise() -> re.Pattern[str]:
     return re.compile(
-        r"(?:[\s:：=>]|\*+(?=\s)|\*\*(?=\s|:)|-+(?=[\s-])|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*"
+        r"(?:[\s:：]|=>?|\*+(?=\s)|\*\*(?=\s|:)|-+(?=\s)|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*"
     )
 
 
@@ -57,23 +57,23 @@ def _choice() -> re.Pattern[str]:
     )
 
 
-def _marks(text: str, start: int, end: int) -> list[int]:
-    """Where the announcements end and the answers begin, in order."""
+def _marks(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """(start, end) of the announcements, in order; the answers begin where they end."""
     region = text[start:end]
     lowered = region.lower()
     if len(lowered) != len(region):  # a few letters grow when lowered
         lowered = region
-    ends: list[int] = []
+    marks: list[tuple[int, int]] = []
     at = lowered.rfind("answer")
-    while at >= 0 and len(ends) < _MOST:
+    while at >= 0 and len(marks) < _MOST:
         stop = _announced_at(text, start, start + at, end)
         if stop is not None:
-            ends.append(stop)
+            marks.append((start + at, stop))
         at = lowered.rfind("answer", 0, at)
-    ends += [start + m for m in _letter_marks(region)]
+    marks += [(start + at, start + stop) for at, stop in _letter_marks(region)]
     if "option" in lowered or "choice" in lowered or "letter" in lowered or "答案" in lowered:
-        ends += [m.end() for m in _choice().finditer(text, start, end)][-_MOST:]
-    return sorted(set(ends))
+        marks += [m.span() for m in _choice().finditer(text, start, end)][-_MOST:]
+    return sorted(set(marks))
 
 
 def _announced_at(text: str, start: int, at: int, end: int) -> int | None:
@@ -92,9 +92,9 @@ def _announced_at(text: str, start: int, at: int, end: int) -> int | None:
     return None
 
 
-def _letter_marks(region: str) -> list[int]:
-    """Where the ``A:`` ends that begins a line, as in the GSM8K solutions; not where options follow it."""
-    ends: list[int] = []
+def _letter_marks(region: str) -> list[tuple[int, int]]:
+    """An ``A:`` that begins a line, as in the GSM8K solutions; not where options follow it."""
+    marks: list[tuple[int, int]] = []
     for letter in ("A:", "A :", "**A**:", "**A:**"):
         at = region.rfind(letter)
         line = region[region.rfind("\n", 0, at) + 1 : at] if at >= 0 else "?"
@@ -104,8 +104,8 @@ def _letter_marks(region: str) -> list[int]:
             and region[stop : stop + 1].isspace()
             and "\nB:" not in region[stop:]
         ):
-            ends.append(stop)
-    return ends
+            marks.append((at, stop))
+    return marks
 
 
 @cache
@@ -131,14 +131,16 @@ def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[C
     """Answers announced in sentences near the end, in order; those with nothing behind the mark have an empty text."""
     start = max(start, end - TAIL)
     if weak:
-        ends = [m.end() for m in _weak().finditer(text, start, end)][-_MOST:]
+        marks = [m.span() for m in _weak().finditer(text, start, end)][-_MOST:]
     else:
-        ends = _marks(text, start, end)[-_MOST:]
+        marks = _marks(text, start, end)[-_MOST:]
     claims: list[Claim] = []
-    for at, following in zip(ends, [*ends[1:], None], strict=False):
+    for (_, at), following in zip(marks, [*marks[1:], None], strict=False):
         claim = _tail(text, at, end)
-        if following is not None and following <= claim.end:
-            continue  # "Final answer: the answer is 5" announces once
+        if following is not None and following[1] <= claim.end:
+            claim = claim_of(text, claim.start, max(claim.start, following[0]), "statement")
+            if not any(c.isnumeric() for c in claim.text):
+                continue  # "Final answer: the answer is 5" announces once
         if not _empty_talk().match(claim.text):
             claims.append(claim)
     return claims
@@ -146,14 +148,16 @@ def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[C
 
 def _tail(text: str, at: int, end: int) -> Claim:
     """What follows a mark: the rest of its sentence, or the next paragraph when the line ends there."""
-    noise = _noise().match(text, at, end)
-    first = noise.end() if noise else at
-    stop = sentence_end(text, first, end)
-    sentence = text[first:stop].rstrip()
-    if sentence.endswith((":", "：")) and stop < end and stop - first < REACH:
-        return _tail(text, stop, end)
+    first = stop = at
+    for _ in range(3):
+        noise = _noise().match(text, stop, end)
+        first = noise.end() if noise else stop
+        stop = sentence_end(text, first, end)
+        if not text[first:stop].rstrip().endswith((":", "：")) or stop >= end:
+            break
     claim = claim_of(text, first, stop, "statement")
-    if sentence.endswith("!") and "$" not in sentence and not text[stop : stop + 1].strip():
+    spoken = text[at - 1].isalpha() and text[stop : stop + 1] in ("", "\n")
+    if spoken and claim.text.endswith("!") and "$" not in claim.text:
         return Claim(claim.text.rstrip("!"), claim.start, claim.end, claim.how)  # joy, no factorial
     return claim
 
@@ -169,6 +173,8 @@ def claim_of(text: str, start: int, end: int, how: str) -> Claim:
         ):
             start, end = start + len(mark) * opened, end - len(mark) * closed
     start, end = _trimmed(text, start, end)
+    if text.endswith(")", start, end) and not any(c in "([{]" for c in text[start:end]):
+        end -= 1  # the tail of a parenthesis that began earlier, or of "C)"
     return Claim(text[start:end].removesuffix(",").removesuffix(";"), start, end, how)
 
 
