@@ -147,6 +147,8 @@ class DurableFile:
             self.lines += len(lines)
         except OSError as error:
             self.error = error
+        except MemoryError:
+            self.error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
     def _write(self, data: bytes) -> None:
         view, done = memoryview(data), 0
