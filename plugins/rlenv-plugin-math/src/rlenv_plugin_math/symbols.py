@@ -59,7 +59,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     "cup": ("setop", "union"), "bigcup": ("setop", "union"), "cap": ("setop", "intersection"),
     "bigcap": ("setop", "intersection"), "setminus": ("setop", "difference"),
     "smallsetminus": ("setop", "difference"), "backslash": ("setop", "difference"),
-    "land": ("land", "and"), "wedge": ("land", "and"), "lor": ("land", "or"), "vee": ("land", "or"),
+    "land": ("land", "and"), "wedge": ("land", "and"), "lor": ("lor", "or"), "vee": ("lor", "or"),
     "implies": ("implies", ""), "Rightarrow": ("implies", ""), "Longrightarrow": ("implies", ""),
     "iff": ("implies", ""), "Leftrightarrow": ("implies", ""), "Longleftrightarrow": ("implies", ""),
     "to": ("implies", "to"), "rightarrow": ("implies", "to"), "longrightarrow": ("implies", "to"),

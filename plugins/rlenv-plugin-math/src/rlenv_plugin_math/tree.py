@@ -9,17 +9,20 @@ the comparison decides.  Nodes are hashable and compare structurally.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from operator import attrgetter
 from typing import TypeAlias
 
 from attrs import frozen
 
+_FIELDS: dict[type[object], attrgetter[object]] = {}
 
-@cache
+
 def _fields(kind: type[Tree]) -> attrgetter[object]:
     """What reads all fields of a node of this kind at once."""
-    return attrgetter(*kind.__match_args__)
+    found = _FIELDS.get(kind)
+    if found is None:
+        found = _FIELDS[kind] = attrgetter(*kind.__match_args__)
+    return found
 
 
 class Tree:

@@ -96,8 +96,8 @@ K: 1 K; kelvin
 degC: 1 degC; celsius centigrade
 degF: 1 degF; fahrenheit
 deg: 1 deg; degree
-arcmin: 1/60 deg; arcminute
-arcsec: 1/3600 deg; arcsecond
+arcminute: 1/60 deg; arcmin
+arcsecond: 1/3600 deg;
 rad: 1 rad; radian
 rev: 1 cycle; revolution
 %: 1/100; percent pct percentage

@@ -189,5 +189,6 @@ def scaled(node: Node, word: str) -> Node | None:
     if scale is None:
         return None
     if isinstance(node, Num):
-        return Num(node.value * scale)
+        value = node.value * scale
+        return Num(value, None if value.denominator == 1 else node.decimals)
     return Mul((node, Num(Fraction(scale))))

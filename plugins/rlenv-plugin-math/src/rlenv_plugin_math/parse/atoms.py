@@ -64,7 +64,7 @@ def letter(p: Parser, floor: int) -> Node:
         return word(p, floor)
     if "_" in p.source and name in _HEX and (node := hexadecimal(p)) is not None:
         return node
-    if name == "I" and "*" in (kind, p.kinds[p.pos - 2]):
+    if name == "I" and "\\" not in p.source and "*" in (kind, p.kinds[p.pos - 2]):
         return Const("i")  # as programs print it
     if kind == "_":
         name = f"{name}_{below(p)}"

@@ -340,11 +340,11 @@ def ratio(p: Parser, left: Node) -> Node:
 
 
 def logic(p: Parser, left: Node) -> Node:
-    op = p.texts[p.pos]
+    kind, op = p.kinds[p.pos], p.texts[p.pos]
     args = [left]
-    while p.kinds[p.pos] == "land" and p.texts[p.pos] == op:
+    while p.kinds[p.pos] == kind:
         p.pos += 1
-        args.append(p.expr(LAND if op == "and" else LOR + 1))
+        args.append(p.expr(LAND if op == "and" else LOR))
     p.chain += 1
     return Logic(op, tuple(args))
 
@@ -412,7 +412,8 @@ INFIX |= dict.fromkeys(STARTS, (PRODUCT, product)) | {
     "mod": (MODULO, modulo),
     "setop": (SETS, set_operation),
     ":": (RATIO, ratio),
-    "land": (LOR, logic),
+    "land": (LAND, logic),
+    "lor": (LOR, logic),
     "over": (OVER, over),
     "circ": (POWER, composition),
 }

@@ -12,7 +12,7 @@ from .numerals import WORD_BASES, based
 _ENDS = frozenset(("end", ",", ";", "and", "or", "row", "&", ")", "]", "\\}", "rel", "implies"))
 _SQUARE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _SQUARED = {"squared": 2, "cubed": 3}
-_ANGLES = {"'": "arcmin", '"': "arcsec"}
+_ANGLES = {"'": "arcminute", '"': "arcsecond"}
 
 
 def numeric(node: Node) -> bool:
