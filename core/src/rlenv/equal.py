@@ -64,9 +64,9 @@ class Equal:
         if _blank(response):
             return _EMPTY
         # normalizing shortens a text to a quarter at most, and can take quadratic time
-        if len(response) > 8 * max(map(len, accepted)) + 64:
-            return _OTHER
-        return _MATCH if self._normal(response) in accepted else _OTHER
+        if len(response) <= 64 or len(response) <= 8 * max(map(len, accepted)):
+            response = self._normal(response)
+        return _MATCH if response in accepted else _OTHER
 
     def validate(self, task: Task) -> None:
         """Refuse an answer that no response could match, or that an empty one would."""
@@ -85,14 +85,12 @@ class Equal:
 
     def _normal(self, text: str) -> str:
         text = self._outer(text)
-        if self.nfkc or self.case:
-            if self.nfkc:
-                text = normalize("NFKC", text)
-            if self.case:
-                text = text.casefold()
-                text = normalize("NFKC", text) if self.nfkc else text
-            text = self._outer(text)
-        return text
+        if not self.nfkc and not self.case:
+            return text
+        text = normalize("NFKC", text) if self.nfkc else text
+        text = text.casefold() if self.case else text
+        text = normalize("NFKC", text) if self.nfkc else text  # folding may undo it
+        return self._outer(text)
 
     def _outer(self, text: str) -> str:
         """The cheap part of normalizing: white space."""
@@ -106,7 +104,10 @@ class Equal:
 
 def _blank(text: str) -> bool:
     """Whether nothing of the text can be seen."""
-    return all(category(char) in _UNSEEN for char in text)
+    for char in text:  # noqa: SIM110 - the first character mostly decides, and this runs per response
+        if category(char) not in _UNSEEN:
+            return False
+    return True
 
 
 def _texts(answer: Any) -> list[str]:

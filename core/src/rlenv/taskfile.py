@@ -8,18 +8,43 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve, field, frozen
+
 from .columns import BadCell, MissingColumn, Reader, info_reader, reader
 from .config.fit import build
 from .config.problems import Problems
-from .config.schema import TasksEntry
 from .errors import InputError, RlenvError
 from .rows import scan_rows
+from .tasks import task_hash
 from .values import Task
 
 LIMIT = 20  # problems told at once
 
 
-def load_tasks(spec: Mapping[str, Any], base_dir: Path) -> list[Task]:
+@frozen
+class TasksEntry:
+    """``[tasks]``: where the tasks are and which column means what.
+
+    Args:
+        path: a file, relative to the env.toml; ``${VAR}`` expands.
+        use: a task source of a plugin, instead of a path.
+        options: what the task source is called with.
+        id, prompt, answer, split, system_prompt: a column, ``{column, pattern}``, ``{template}`` or ``{value}``.
+        info: names → columns, ``{column, pattern}``, ``{value}`` or a table of them.
+    """
+
+    path: str | None = None
+    use: str | None = None
+    options: Mapping[str, Any] = field(factory=dict)
+    id: Any = None
+    prompt: Any = "prompt"
+    answer: Any = None
+    split: Any = None
+    system_prompt: Any = None
+    info: Mapping[str, Any] = field(factory=dict)
+
+
+def load_tasks(spec: Mapping[str, Any], base_dir: str | os.PathLike[str]) -> list[Task]:
     """The tasks that a ``[tasks]`` table describes; paths in it are relative to ``base_dir``.
 
     A prompt is a text, or a list of messages; then the task's prompt is the text of its last user
@@ -33,7 +58,7 @@ def load_tasks(spec: Mapping[str, Any], base_dir: Path) -> list[Task]:
     problems = Problems()
     entry = build(TasksEntry, spec, "tasks", problems)
     text = spec.get("path")
-    path = _expand(text, base_dir, problems) if isinstance(text, str) else None
+    path = _expand(text, Path(base_dir), problems) if isinstance(text, str) else None
     if ("path" in spec) == ("use" in spec):
         problems.add("tasks", 'give either path = "tasks.jsonl" or use = "plugin/source"')
     problems.check()
@@ -91,7 +116,7 @@ class _Mapper:
         for number, row in rows:
             count += 1
             task = self._task(number, row)
-            if task is not None and self._new(task, number, numbers):
+            if task is not None and (task := self._named(task, number, numbers)) is not None:
                 tasks.append(task)
         if not count:
             raise InputError(f"{source}: there are no rows")
@@ -139,17 +164,15 @@ class _Mapper:
             raise BadCell(f"the split is {split!r:.60}, not a text")
         return Task(prompt, got.get("answer"), info, _id(got["id"]) if "id" in got else None, split)
 
-    def _new(self, task: Task, number: int, numbers: dict[str, int]) -> bool:
-        from .tasks import task_hash
-
-        key = task.id if task.id is not None else task_hash(task.prompt, task.answer, task.info)
+    def _named(self, task: Task, number: int, numbers: dict[str, int]) -> Task | None:
+        """The task with its id, None when an earlier row has it."""
+        key = task.id or task_hash(task.prompt, task.answer, task.info)
         first = numbers.setdefault(key, number)
-        if first != number:
-            same = f"the id {task.id!r}" if task.id is not None else "prompt, answer and info"
-            self._found.append(
-                f"rows {first} and {number} have the same {same.removeprefix('the ')}"
-            )
-        return first == number
+        if first == number:
+            return evolve(task, id=key)
+        same = f"id {task.id!r}" if task.id is not None else "prompt, answer and info"
+        self._found.append(f"rows {first} and {number} have the same {same}")
+        return None
 
 
 def _id(value: Any) -> str:

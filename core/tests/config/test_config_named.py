@@ -18,12 +18,15 @@ MAPPING = {"name": "mapping", "stage": [{"use": "core/equal"}], "tasks": {"path"
 PLAIN = {"name": "plain", "stage": [{"use": "core/equal"}]}
 BUILT = Environment.from_dict(PLAIN)
 NUMBER = 3
+RELATIVE = "env.toml"
 def path(): return Path(__file__).parent / "env.toml"
 def broken(): return 1 / 0
 """
 NAMES = {
     "by-path": "named_envs:path",
     "by-mapping": "named_envs:PLAIN",
+    "with-tasks": "named_envs:MAPPING",
+    "relative": "named_envs:RELATIVE",
     "built": "named_envs:BUILT",
     "number": "named_envs:NUMBER",
     "broken": "named_envs:broken",
@@ -46,10 +49,23 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "title"), [("by-path", "from file"), ("by-mapping", "plain"), ("built", "plain")]
+    ("name", "title"),
+    [
+        ("by-path", "from file"),
+        ("by-mapping", "plain"),
+        ("built", "plain"),
+        ("relative", "from file"),
+    ],
 )
 def test_an_installed_environment_is_loaded_by_name(name: str, title: str) -> None:
     assert Environment.load(name).name == title
+
+
+def test_its_tasks_stand_beside_its_module(site: Path) -> None:
+    (site / "tasks.jsonl").write_text('{"prompt": "p"}')
+
+    with pytest.raises(ConfigError, match=r"needs task\.answer"):
+        Environment.load("with-tasks")
 
 
 def test_a_path_is_a_file(site: Path) -> None:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NewType, TypedDict
 
 import pytest
-from attrs import field, frozen, validators
+from attrs import define, field, frozen, validators
 from rlenv import ConfigError, Outcome, hookimpl
 from rlenv.config import REQUIRED, load_dict, options_of
 from rlenv.config.fit import BAD, fit
@@ -106,6 +106,21 @@ class Many(Base):
         raise ConfigError("first thing", "second thing")
 
 
+@define(init=False)
+class Own(Base):
+    area: int
+
+    def __init__(self, side: int) -> None:
+        self.area = side * side
+
+
+class Child(Rule):
+    """Inherits fields, builds itself."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__("max_words", len(word))
+
+
 @dataclasses.dataclass
 class Data(Base):
     size: int
@@ -116,6 +131,7 @@ class Data(Base):
 def plugin() -> Any:
     stages = {
         "rich": Rich, "plain": Plain, "open": Open, "grumpy": Grumpy, "many": Many, "data": Data, "bare": Base,
+        "own": Own,
     }  # fmt: skip
 
     @hookimpl
@@ -222,6 +238,34 @@ def test_a_plain_class_is_read_by_its_signature() -> None:
 def test_a_dataclass_will_do() -> None:
     assert built("data", size=3, tags=["a"]).tags == ["a"]
     assert problems("data", size=1, tags=[1]) == [".tags[0]: expected text, got 1"]
+
+
+def test_a_constructor_of_its_own_is_what_counts() -> None:
+    assert built("own", side=3).area == 9
+    assert problems("own", area=9)[0] == ".area: unknown key; valid keys are: side"
+    assert [option.name for option in options_of(Child)[0]] == ["word"]
+
+
+def test_defaults_are_made_when_asked_for() -> None:
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return 3
+
+    @frozen
+    class Eager:
+        costly: int = field(factory=make)
+        other: int = field()
+
+        @other.default
+        def _other(self) -> int:
+            return self.costly
+
+    costly, other = options_of(Eager)[0]
+
+    assert made == []
+    assert (costly.default, other.default, other.required) == (3, None, False)
 
 
 def test_a_class_without_options_takes_none() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .build import build_stage
@@ -38,6 +37,8 @@ def load_file(
     Raises:
         ConfigError: with every mistake of the file, one line each.
     """
+    from pathlib import Path
+
     from .build import build_environment
     from .read import read_toml
 
@@ -72,7 +73,7 @@ def load_dict(
         )
     return build_environment(
         mapping,
-        base_dir=Path(base_dir or "."),
+        base_dir=base_dir or ".",
         source="",
         set_options=set_options or {},
         settings=settings,
@@ -82,9 +83,8 @@ def load_dict(
 def load_named(name: str | os.PathLike[str], **settings: Any) -> Environment:
     """An environment that a distribution installed (entry-point group ``rlenv.environments``), else a file.
 
-    The entry point names an env.toml beside a module (``package:data/env.toml`` is not one: write a
-    function or a constant), so its target is a path, a mapping, an Environment, or a function of no
-    arguments that returns one of them.
+    The entry point's target is a path or a mapping (files in it are relative to its module's folder), an
+    Environment, or a function of no arguments that returns one of them.
 
     Raises:
         ConfigError: when there is neither, or the environment has mistakes.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlenv.composites import Composite, Pipeline, Slot
@@ -27,7 +27,7 @@ _ENTRY = {"stage": "[[stage]]", "task": "[[task]]"}
 def build_environment(
     mapping: Mapping[str, Any],
     *,
-    base_dir: Path,
+    base_dir: str | os.PathLike[str],
     source: str,
     set_options: Mapping[str, Any],
     settings: Mapping[str, Any],
@@ -51,7 +51,7 @@ def build_environment(
 
 def _build(
     mapping: Mapping[str, Any],
-    base_dir: Path,
+    base_dir: str | os.PathLike[str],
     problems: Problems,
     set_options: Mapping[str, Any],
     settings: Mapping[str, Any],
@@ -242,7 +242,9 @@ def _observers(names: Any, problems: Problems) -> list[Any]:
     return found
 
 
-def _tasks(mapping: Mapping[str, Any], base_dir: Path, problems: Problems) -> list[Task]:
+def _tasks(
+    mapping: Mapping[str, Any], base_dir: str | os.PathLike[str], problems: Problems
+) -> list[Task]:
     tasks: list[Task] = []
     spec = mapping.get("tasks")
     if isinstance(spec, Mapping):

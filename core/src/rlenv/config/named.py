@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlenv import metadata
@@ -34,10 +34,11 @@ def load(name: str | os.PathLike[str], **settings: Any) -> Environment:
     except (Exception, SystemExit) as error:
         cause = f"{type(error).__name__}: {error}"
         raise PluginError(f"{who}: {entry.target} failed to load: {cause}") from error
-    if isinstance(found, (str, Path)):
-        return load_file(found, **settings)
+    folder = os.path.dirname(sys.modules[entry.target.partition(":")[0]].__file__ or "")
+    if isinstance(found, (str, os.PathLike)):
+        return load_file(os.path.join(folder, found), **settings)
     if isinstance(found, Mapping):
-        return load_dict(found, **settings)
+        return load_dict(found, base_dir=folder, **settings)
     if not isinstance(found, Environment):
         wanted = "expected a path, a mapping or an Environment"
         raise PluginError(f"{who}: {entry.target} is {type(found).__name__}; {wanted}")

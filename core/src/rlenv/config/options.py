@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
-from attrs import NOTHING, fields, frozen, has
+from attrs import NOTHING, Factory, fields, frozen
 
 REQUIRED: Any = inspect.Parameter.empty
 
@@ -19,53 +19,53 @@ class Option:
     Args:
         name: the keyword.
         kind: its type, ``Any`` where the class does not tell one.
-        default: its default, ``REQUIRED`` where it has none.
-        doc: what the class says of it (``field(metadata={"doc": …})``, else the docstring's ``Args``).
+        owner: the class.
+        given: its default as declared: a value, an attrs Factory, or ``REQUIRED``.
         attribute: the attrs attribute, where it is one.
     """
 
     name: str
     kind: Any
-    default: Any = REQUIRED
-    doc: str = ""
+    owner: Any
+    given: Any = REQUIRED
     attribute: Any = None
 
     @property
     def required(self) -> bool:
-        return self.default is REQUIRED
+        return self.given is REQUIRED or self.given is NOTHING
+
+    @property
+    def default(self) -> Any:
+        """The default, ``REQUIRED`` where it has none, None where other options decide it."""
+        if isinstance(self.given, Factory):  # type: ignore[arg-type]
+            return None if self.given.takes_self else self.given.factory()
+        return REQUIRED if self.required else self.given
+
+    @property
+    def doc(self) -> str:
+        """What the class says of it: ``field(metadata={"doc": …})``, else the docstring's ``Args``."""
+        own = self.attribute.metadata.get("doc") if self.attribute is not None else None
+        return str(own or argument_docs(self.owner).get(self.name, ""))
 
 
 def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:
     """The options of a class, in order, and whether it takes others as well (``**kwargs``)."""
-    return (_of_attrs(cls), False) if _is_attrs(cls) else _of_signature(cls)
-
-
-def _is_attrs(cls: Any) -> bool:
-    return isinstance(cls, type) and has(cls) and "__attrs_attrs__" in vars(cls)
+    if (
+        isinstance(cls, type)
+        and "__attrs_attrs__" in vars(cls)
+        and not hasattr(cls, "__attrs_init__")
+    ):
+        return _of_attrs(cls), False
+    return _of_signature(cls)
 
 
 def _of_attrs(cls: Any) -> tuple[Option, ...]:
     hints = _hints(cls)
-    docs = argument_docs(cls)
     return tuple(
-        Option(
-            a.alias,
-            Any if a.converter is not None else hints.get(a.name, Any),
-            _default(a.default),
-            a.metadata.get("doc") or docs.get(a.alias, ""),
-            a,
-        )
+        Option(a.alias, Any if a.converter else hints.get(a.name, Any), cls, a.default, a)
         for a in fields(cls)
         if a.init
     )
-
-
-def _default(default: Any) -> Any:
-    if default is NOTHING:
-        return REQUIRED
-    if hasattr(default, "factory"):
-        return default.factory() if not default.takes_self else None
-    return default
 
 
 def _of_signature(cls: Any) -> tuple[tuple[Option, ...], bool]:
@@ -74,10 +74,9 @@ def _of_signature(cls: Any) -> tuple[tuple[Option, ...], bool]:
     except (TypeError, ValueError):
         return (), True
     hints = _hints(vars(cls).get("__init__", cls) if isinstance(cls, type) else cls)
-    docs = argument_docs(cls)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     found = tuple(
-        Option(p.name, hints.get(p.name, Any), p.default, docs.get(p.name, ""))
+        Option(p.name, hints.get(p.name, Any), cls, p.default)
         for p in parameters
         if p.kind in named
     )

@@ -63,26 +63,3 @@ class TaskEntry:
     info: Mapping[str, Any] = field(factory=dict)
     id: str | int | None = None
     split: str = "train"
-
-
-@frozen
-class TasksEntry:
-    """``[tasks]``: where the tasks are and which column means what.
-
-    Args:
-        path: a file, relative to the env.toml; ``${VAR}`` expands.
-        use: a task source of a plugin, instead of a path.
-        options: what the task source is called with.
-        id, prompt, answer, split, system_prompt: a column, ``{column, pattern}``, ``{template}`` or ``{value}``.
-        info: names → columns, ``{column, pattern}``, ``{value}`` or a table of them.
-    """
-
-    path: str | None = None
-    use: str | None = None
-    options: Mapping[str, Any] = field(factory=dict)
-    id: Any = None
-    prompt: Any = "prompt"
-    answer: Any = None
-    split: Any = None
-    system_prompt: Any = None
-    info: Mapping[str, Any] = field(factory=dict)
