@@ -10,8 +10,8 @@ from attrs.validators import ge, in_, instance_of
 from rlenv.errors import ConfigError, TaskError
 from rlenv.values import Outcome
 
-from .extract import FOUND, RUNGS, Extraction, extract
-from .gold import Gold, golds, plain_number
+from .extract import FOUND, RUNGS, Extraction, extract, nothing
+from .gold import Gold, golds, plain_number, undollared
 
 if TYPE_CHECKING:
     from rlenv.stage import Attempt
@@ -126,7 +126,10 @@ class Equal:
     def check(self, attempt: Attempt) -> Outcome:
         """1 when the final answer equals a gold answer, else 0; never raises on a response."""
         every = golds(attempt.task.answer)
-        extraction = extract(attempt.response, self.extract)
+        if attempt.response.strip() == attempt.task.prompt.strip():
+            extraction = nothing("the response repeats the prompt")
+        else:
+            extraction = extract(attempt.response, self.extract)
         if not extraction.answers:
             return _outcome(0.0, extraction, every, extraction.state, extraction.reason)
         if extraction.state == FOUND and len(extraction.answers) == 1:
@@ -137,7 +140,7 @@ class Equal:
 
     def _quick(self, answer: str, every: tuple[Gold, ...]) -> float | None:
         """The score where text or plain digits decide it, which is most of the time."""
-        plain = plain_number(answer)
+        plain = plain_number(undollared(answer) if answer[:1] in "$\\" else answer)
         for gold in every:
             if answer == gold.text or (plain is not None and plain == gold.plain):
                 return 1.0
@@ -150,8 +153,6 @@ class Equal:
     def _slow(self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]) -> Outcome:
         from .match import match
 
-        if attempt.response.strip() == attempt.task.prompt.strip():
-            return _outcome(0.0, extraction, every, "echo", "the response repeats the prompt")
         key, options = attempt.key(), self._options()
         best: Match | None = None
         by_text = False

@@ -76,10 +76,10 @@ def _stated(text: str) -> str:
             return ", ".join(dict.fromkeys(c.text for c in claims))
     if "####" in text:
         text = text[text.rfind("####") + 4 :].strip()
-    return _undollared(text)
+    return undollared(text)
 
 
-def _undollared(text: str) -> str:
+def undollared(text: str) -> str:
     """Without the delimiters of a formula that is the whole text."""
     for opening, closing in (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")):
         if (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -61,22 +62,25 @@ def _as_list(wanted: Node, answers: tuple[str, ...], key: bytes, options: Option
     """Whether several answers together are the gold answer, each item claimed."""
     from .tree import Items
 
-    items: list[Node] = []
-    for answer in answers:
-        read = given(answer)
-        if not read.nodes or read.hedged:
-            return False
-        node = read.nodes[-1]
-        items += node.items if isinstance(node, Items) else [node]
-    return _guarded(wanted, Given((Items(tuple(items)),)), key, options).equal
+    def listed() -> Given:
+        items: list[Node] = []
+        for answer in answers:
+            read = given(answer)
+            if not read.nodes or read.hedged:
+                return Given()
+            node = read.nodes[-1]
+            items += node.items if isinstance(node, Items) else [node]
+        return Given((Items(tuple(items)),))
+
+    return _guarded(wanted, listed, key, options).equal
 
 
-def _guarded(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
+def _guarded(wanted: Node, read: Callable[[], Given], key: bytes, options: Options) -> Match:
     """The decision; a response must not be able to buy an unscored verdict, so what breaks on it is undecided."""
     from rlenv.errors import RlenvError
 
     try:
-        return _decide(wanted, read, key, options)
+        return _decide(wanted, read(), key, options)
     except RlenvError:
         raise
     except Exception as error:  # noqa: BLE001 - what broke is logged, and worth a 0
@@ -89,14 +93,18 @@ def _one(gold: Gold, wanted: Node | None, answer: str, key: bytes, options: Opti
         return Match(equal=True, how="text")
     if wanted is None:
         return Match(equal=same_text(gold.text, answer), how="text")
-    return _guarded(wanted, given(answer), key, options)
+    return _guarded(wanted, lambda: given(answer), key, options)
 
 
 def _decide(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
     from .compare import decide
     from .tree import Items, Logic, Text
 
-    if read.hedged and not isinstance(wanted, (Text, Items, Logic)):
+    if (
+        read.hedged
+        and not isinstance(wanted, Text)
+        and not any(isinstance(n, (Items, Logic)) for n in read.nodes)
+    ):
         return Match(equal=False, how="hedged")
     if not read.nodes:
         return Match(equal=False, how="unparsed")

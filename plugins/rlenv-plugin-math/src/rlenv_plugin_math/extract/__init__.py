@@ -22,6 +22,7 @@ __all__ = [
     "Claim",
     "Extraction",
     "extract",
+    "nothing",
     "readings",
 ]
 

@@ -119,14 +119,16 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     clause = (plain[: cut.start()] if cut and cut.start() else plain).strip()
     stated, hedged = stated_value(clause)
     if cut and _doubt_ahead().match(plain, cut.end()):
-        stated, hedged = None, True
+        hedged = True
+    if hedged:
+        return (text,), True
     if stated and not _is_prose(clause, stated):
         stated = None
     tried = [text]
     for reading in (clause if clause != plain.strip() else None, stated):
         if reading and reading not in tried:
             tried.append(reading)
-    return tuple(tried), hedged
+    return tuple(tried), False
 
 
 def _unwrapped(text: str) -> str:

@@ -94,7 +94,7 @@ def _is_math(token: str, run: list[re.Match[str]], following: re.Match[str] | No
     if len(core) == 1 and core.isalpha():
         after = following[0][0] if following else ""
         before = run[-1][0][-1] if run else ""
-        return after in _OPERATORS or before in _OPERATORS or core in "πℝℤ"
+        return after in _OPERATORS or after == "\\" or before in _OPERATORS or core in "πℝℤ"
     if any(c in _MATH_MARKS for c in core):
         return (
             "\\" in core
