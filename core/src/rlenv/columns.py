@@ -17,13 +17,21 @@ _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\- ]*)\}")
 
 
 class MissingColumn(Exception):
-    """The row has no such column."""
+    """The row has no such column; ``told`` says so, and what there is."""
 
-    def __init__(self, column: str, row: Row) -> None:
+    def __init__(self, column: str, row: Row, hint: str = "") -> None:
+        super().__init__(column)
         self.column = column
-        hint = suggest(column, map(str, row), what="the columns are") or "the row is empty"
-        columns = ", ".join(map(str, row))
-        super().__init__(f"{hint} (columns: {columns})" if hint.startswith("did") else hint)
+        self._row = row
+        self._hint = hint
+
+    def told(self) -> str:
+        columns = ", ".join(map(str, self._row))
+        near = (
+            suggest(self.column, map(str, self._row), what="the columns are") or "the row is empty"
+        )
+        shown = f"{near} (columns: {columns})" if near.startswith("did") else near
+        return f"no column {self.column!r}; {shown}{self._hint}"
 
 
 class BadCell(ValueError):
@@ -100,13 +108,15 @@ def _template(template: str) -> Reader:
 
 def _placed(place: re.Match[str], row: Row) -> str:
     """The text of one ``{column}``; doubled braces are braces."""
-    if place[1] is None:
+    name = place[1]
+    if name is None:
         return place[0][0]
-    value = cell(row, place[1])
+    try:
+        value = cell(row, name)
+    except MissingColumn:
+        raise MissingColumn(name, row, f"; for braces as they stand write {{{{{name}}}}}") from None
     if isinstance(value, str) and value.strip():
         return value
     if isinstance(value, (int, float)):
         return str(value)
-    raise BadCell(
-        f"{place[1]} is {value!r:.60}, and the template needs a text; for plain braces write {{{{ }}}}"
-    )
+    raise BadCell(f"{name} is {value!r:.60}, and the template needs a text")

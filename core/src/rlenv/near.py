@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -23,3 +27,12 @@ def suggest(name: str, names: Iterable[str], *, what: str = "") -> str:
         return ""
     shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
     return f"{what or 'there are'}: {shown}"
+
+
+def no_such_file(path: Path) -> str:
+    """That there is no such file, and which one may have been meant."""
+    try:
+        near = nearest(path.name, [p.name for p in path.parent.iterdir()])
+    except OSError:
+        return f"there is no such file; the folder {path.parent} is not there either"
+    return "there is no such file" + (f"; did you mean {path.parent / near}?" if near else "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -307,7 +306,9 @@ def _makes(use: str) -> tuple[type, ...]:
         return ()
 
 
-@cache
+_REGISTRY = Registry()
+
+
 def registry() -> Registry:
     """The registry of this process."""
-    return Registry()
+    return _REGISTRY

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, Union, cast
 
 from .errors import InputError
+from .near import no_such_file
 
 Row: TypeAlias = tuple[int, Union[dict[str, Any], str]]
 SUFFIXES = (".jsonl", ".csv", ".parquet")
@@ -67,13 +68,7 @@ def _open(path: str | Path) -> AbstractContextManager[IO[bytes]]:
 
 def _reason(path: Path, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
-        from .near import nearest
-
-        try:
-            near = nearest(path.name, [p.name for p in path.parent.iterdir()])
-        except OSError:
-            return f"there is no such file; the folder {path.parent} is not there either"
-        return "there is no such file" + (f"; did you mean {path.parent / near}?" if near else "")
+        return no_such_file(path)
     if isinstance(error, IsADirectoryError):
         return f"this is a folder; name a file in it that ends in {' '.join(SUFFIXES)}"
     if isinstance(error, (gzip.BadGzipFile, EOFError, zlib.error)):

@@ -125,8 +125,8 @@ class _Mapper:
 
     def _check(self, source: str) -> None:
         lines = [
-            f"row {number}{f' and {count - 1} more' if count > 1 else ''}: no column {column!r}; {text}"
-            for column, (number, text, count) in self._missing.items()
+            f"row {number}{f' and {count - 1} more' if count > 1 else ''}: {text}"
+            for number, text, count in self._missing.values()
         ]
         lines += self._found
         if lines:
@@ -144,7 +144,9 @@ class _Mapper:
         try:
             return self._build(row)
         except MissingColumn as missing:
-            self._missing.setdefault(missing.column, [number, str(missing), 0])[2] += 1
+            if missing.column not in self._missing:
+                self._missing[missing.column] = [number, missing.told(), 0]
+            self._missing[missing.column][2] += 1
         except BadCell as bad:
             self._found.append(f"row {number}: {bad}")
         return None

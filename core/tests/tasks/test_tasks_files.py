@@ -118,7 +118,7 @@ def test_a_prompt_may_be_messages(tasks: Any) -> None:
         ({"prompt": "p", "s": ""}, {"system_prompt": "s"}, "row 1: the system prompt is ''"),
         ({"prompt": "p", "m": 1}, {"system_prompt": {"value": "s"}, "info": {"messages": "m"}}, "is taken"),
         ({"q": None}, {"prompt": {"template": "{q}"}}, "row 1: q is None, and the template needs a text"),
-        ({"q": "a"}, {"prompt": {"template": "{qq}"}}, "no column 'qq'"),
+        ({"q": "a"}, {"prompt": {"template": "{qq}"}}, "no column 'qq'; did you mean \"q\"? (columns: q); for braces as they stand write {{qq}}"),
         ("{", {}, "line 1, column"),
     ],
 )  # fmt: skip

@@ -37,7 +37,6 @@ def build_environment(
     Raises:
         ConfigError: with every mistake found.
     """
-
     problems = Problems(source)
     try:
         return _build(mapping, base_dir, problems, set_options, settings)
@@ -75,7 +74,7 @@ def _build(
 
 
 def build_stage(use: str, options: Mapping[str, Any]) -> Any:
-    """One stage as a file would build it, with its options fitted to their types; workers use this.
+    """One stage as a file would build it, with its options fitted to their types.
 
     Raises:
         ConfigError: when the stage is not there or refuses an option.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rlenv.errors import ConfigError
-from rlenv.near import nearest
+from rlenv.near import no_such_file
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file{_alike(path)}") from None
+        raise ConfigError(f"{path}: {no_such_file(path)}") from None
     except IsADirectoryError:
         inside = sorted(p.name for p in path.glob("*.toml"))
         hint = f"; did you mean {path / inside[0]}?" if inside else ""
@@ -44,14 +44,6 @@ def _bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"{path}: cannot be read: {reason}") from None
-
-
-def _alike(path: Path) -> str:
-    try:
-        near = nearest(path.name, [p.name for p in path.parent.iterdir()])
-    except OSError:
-        return f"; the folder {path.parent} is not there either"
-    return f"; did you mean {path.parent / near}?" if near else ""
 
 
 def _decode(path: Path, raw: bytes) -> str:
