@@ -11,7 +11,7 @@ from rlenv_plugin_math.compare.scalars import SCALARS
 from rlenv_plugin_math.compare.tolerance import decimal, near_rounded
 from rlenv_plugin_math.compare.walk import symbols
 from rlenv_plugin_math.compare.work import Case
-from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Rel, Sym
+from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Rel, Sym, Text
 
 _MEASURED = frozenset(
     ("sin", "cos", "tan", "cot", "sec", "csc", "abs", "norm", "det", "arg", "re", "im")
@@ -37,15 +37,22 @@ def claim(node: Node, case: Case) -> Claim | None:
         args = args[::-1]
     if _is_label(args[0], args[-1]):
         return Claim(args[0], (args[-1],)) if _links_hold(args[1:], ops[1:], case) else None
-    if not _links_hold(args, ops, case, strict=True):
+    if not _links_hold(args, ops, case, strict=True) or _vacuous(args):
         return None
     return Claim(None, (args[-1], args[0]) if "~" in ops else (args[-1],))
+
+
+def _vacuous(args: tuple[Node, ...]) -> bool:
+    """``x - x = 0``: true of every x, and about nothing."""
+    return not symbols(args[-1]) and any(symbols(arg) for arg in args if not isinstance(arg, Big))
 
 
 def _is_label(node: Node, value: Node) -> bool:
     """Whether ``node`` can be a name for ``value``, rather than one side of an equation."""
     if isinstance(node, Sym):
         return node.name not in symbols(value)
+    if isinstance(node, Text):
+        return not isinstance(value, Text)
     if isinstance(node, Call):
         return _names_value(node, value)
     if isinstance(node, Add | Mul | Div):
@@ -124,8 +131,3 @@ def compatible(gold: Node | None, given: Node | None, case: Case) -> bool:
     if isinstance(given, Sym) and isinstance(gold, Call):
         return given.name == "y" and gold.name not in FUNCTIONS
     return not isinstance(gold, Sym) and not isinstance(given, Sym) and case.same(gold, given)
-
-
-def is_claimable(node: Node) -> bool:
-    """Whether ``node`` is an equation or a chain of them."""
-    return isinstance(node, Rel) and set(node.ops) <= _LINKS

@@ -33,9 +33,15 @@ Measured = tuple[Any, Any]  # a value and a bound on its error
 
 
 class Evaluator:
-    """Evaluates trees at one point; ``point`` gives exact values (floats or ints) to the variables."""
+    """Evaluates trees at one point; ``point`` gives exact values to the variables.
 
-    def __init__(self, kernel: Kernel, point: Mapping[str, Value], case: Case) -> None:
+    With ``real`` an expression is undefined where any part of it leaves the reals.
+    """
+
+    def __init__(
+        self, kernel: Kernel, point: Mapping[str, Value], case: Case, *, real: bool = False
+    ) -> None:
+        self.within_reals = real
         self.kernel = kernel
         self.point = point
         self.case = case
@@ -57,6 +63,8 @@ class Evaluator:
             raise Undefined
         try:
             found = rule(self, node)
+            if self.within_reals and self.kernel.is_complex(found[0]):
+                raise Undefined
             if self.kernel.cost > 1:
                 self.magnitude = max(self.magnitude, self.kernel.magnitude(found[0]))
             return found

@@ -110,11 +110,11 @@ class Trial:
         return State.UNCLEAR
 
     def _floats(self, point: Point) -> State:
-        at = Evaluator(floats(), point, self.case)
+        at = Evaluator(floats(), point, self.case, real=self.real)
         return self._compare(at, 1e-9, absolute=False)
 
     def _precise(self, point: Point, digits: int, *, absolute: bool = False) -> State:
-        at = Evaluator(precise(digits), point, self.case)
+        at = Evaluator(precise(digits), point, self.case, real=self.real)
         state = self._compare(at, 10.0**-18, absolute=absolute)
         self.magnitude = max(self.magnitude, 2 * at.magnitude * 3 // 10)
         self.case.reached("numeric")
@@ -134,8 +134,6 @@ class Trial:
         (a, da), (b, db) = left, right
         kernel = at.kernel
         if not (kernel.finite(a) and kernel.finite(b)):
-            return State.UNDEFINED
-        if self.real and (kernel.is_complex(a) or kernel.is_complex(b)):
             return State.UNDEFINED
         error: Any = da + db
         if abs(a - b) > error:

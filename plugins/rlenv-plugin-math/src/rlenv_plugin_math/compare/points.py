@@ -24,7 +24,8 @@ def points(known: Facts, key: bytes, whole: frozenset[str], *, complexes: bool) 
         for place, name in enumerate(names):
             raw = _draw(key, index, name)
             if name in whole:
-                point[name] = Fraction(_integer(raw, index, place))
+                rank = place if index % 2 else len(names) - 1 - place
+                point[name] = Fraction(2 + index + 3 * rank + raw % 3 * (len(names) > 1))
             elif complexes:
                 point[name] = (_real(raw, index, place), _real(raw >> 32, index, place + 1))
             else:
@@ -42,11 +43,6 @@ def _real(raw: int, index: int, place: int) -> Fraction:
     share = (raw >> 8) % 2**32
     size = Fraction(least * 2**32 + share * (most - least), 2**35)
     return -size if index % 2 and (raw & 1 or place == 0) else size
-
-
-def _integer(raw: int, index: int, place: int) -> int:
-    """Small, of both parities; the first name's grow with the index so that no point comes twice."""
-    return 2 + index if place == 0 else 1 + raw % (index + 4)
 
 
 def whole_names(*trees: Node) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlenv_plugin_math.compare.matching import in_order
+from rlenv_plugin_math.compare.matching import in_order, matched
 from rlenv_plugin_math.compare.walk import symbols
 from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.tree import Call, Items, Logic, Matrix, Node, Rel, Seq, SetOf, Sym
@@ -87,6 +87,10 @@ def same_record(
         return gold.keys() == given.keys() and all(
             case.same(gold[name], given[name]) for name in gold
         )
+    unnamed = pair[1] if gold is not None else pair[0]
+    known = gold if gold is not None else given
+    if isinstance(unnamed, Items | SetOf) and known is not None and _numbered(known):
+        return matched(list(known.values()), unnamed.items, case)
     if gold is not None:
         bare = _bare(pair[1])
         orders = [list(gold.values()), _alphabetical(gold)]
@@ -94,6 +98,13 @@ def same_record(
     assert given is not None
     bare = _bare(pair[0])
     return bare is not None and in_order(bare, _alphabetical(given), case)
+
+
+def _numbered(known: Record) -> bool:
+    """``x_1, x_2``: the members of a list, not different unknowns."""
+    return len({name.partition("_")[0] for name in known}) == 1 and all(
+        "_" in name for name in known
+    )
 
 
 def _alphabetical(known: Record) -> list[Node]:

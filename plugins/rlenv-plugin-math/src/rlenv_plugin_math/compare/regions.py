@@ -98,6 +98,8 @@ def _variable(node: Node) -> str | None:
     if isinstance(node, Neg):
         return _variable(node.arg)
     if isinstance(node, Call) and len(node.args) == 1 and isinstance(node.args[0], Sym):
+        if node.name == "abs":
+            return node.args[0].name
         return f"{node.name}()" if len(node.name) == 1 else None
     return node.name if isinstance(node, Sym) else None
 
@@ -107,6 +109,8 @@ def _link(left: Node, op: str, right: Node, case: Case) -> Cuts | None:
         left, op, right = right, _FLIPPED[op], left
     if isinstance(left, Neg):
         left, op, right = left.arg, _FLIPPED[op], Neg(right)
+    if isinstance(left, Call) and left.name == "abs":
+        return _absolute(left.args[0], op, right, case)
     if _variable(left) is None or symbols(right):
         return None
     bound = Bound(right, case)
@@ -117,6 +121,17 @@ def _link(left: Node, op: str, right: Node, case: Case) -> Cuts | None:
     if op in ("<", "<="):
         return line.interval(low, bound, low_in=False, high_in=op == "<=")
     return line.interval(bound, high, low_in=op == ">=", high_in=False)
+
+
+def _absolute(inner: Node, op: str, right: Node, case: Case) -> Cuts | None:
+    """``|x| < c`` is both ``x < c`` and ``-x < c``; ``|x| > c`` is either."""
+    if not isinstance(inner, Sym):
+        return None
+    above, below = _link(inner, op, right, case), _link(Neg(inner), op, right, case)
+    if above is None or below is None:
+        return None
+    both = op in ("<", "<=", "!=")
+    return line.intersection(above, below) if both else line.union(above, below)
 
 
 def _membership(node: Rel, case: Case) -> Region | None:

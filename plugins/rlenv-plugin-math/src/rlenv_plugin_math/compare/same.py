@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlenv_plugin_math import tree as t
-from rlenv_plugin_math.compare.claims import is_claimable
 from rlenv_plugin_math.compare.expand import ZERO, distribute, kinds, lift, readings
+from rlenv_plugin_math.compare.families import same_family
 from rlenv_plugin_math.compare.matching import distinct, in_order, matched
 from rlenv_plugin_math.compare.quantities import measure, same_quantity
 from rlenv_plugin_math.compare.records import entries, record, same_record
@@ -58,7 +58,8 @@ def _signed(gold: Node, given: Node, case: Case) -> bool:
 def _settled(node: Node, case: Case) -> Node:
     """One shape for what is written in several ways, at the top of a tree."""
     if isinstance(node, Rel):
-        return distribute(node)
+        within = node.ops == ("in",) and isinstance(node.args[1], SetOf)
+        return node.args[1] if within else distribute(node)
     if isinstance(node, Logic):
         return _alternatives(node)
     if isinstance(node, Items | SetOf):
@@ -74,7 +75,8 @@ def _alternatives(node: Logic) -> Node:
     for arg in node.args:
         inner = _alternatives(arg) if isinstance(arg, Logic) and arg.op == node.op else arg
         inner = distribute(inner) if isinstance(inner, Rel) else inner
-        parts += inner.items if isinstance(inner, Items) else (inner,)
+        several = isinstance(inner, Items) and record(inner) is None
+        parts += inner.items if isinstance(inner, Items) and several else (inner,)
     return _listed(Items(tuple(parts)))
 
 
@@ -97,6 +99,9 @@ def _shapes(gold: Node, given: Node, case: Case) -> bool:
     special = same_special(gold, given, case)
     if special is not None:
         return special
+    verdict = same_family(gold, given, case)
+    if verdict is not None:
+        return verdict
     if regional(gold) or regional(given):
         verdict = _regions(gold, given, case)
         if verdict is not None:
@@ -120,7 +125,7 @@ def _regions(gold: Node, given: Node, case: Case) -> bool | None:
     if wanted is not None and found is not None:
         case.reached("exact")
         return same_region(wanted, found)
-    return False if wanted is not None and is_claimable(given) else None
+    return False if wanted is not None and isinstance(given, Rel) else None
 
 
 def _value(node: Node) -> Node:
@@ -158,8 +163,6 @@ def _with_set(gold: Node, given: Node, case: Case) -> bool:
 
 
 def _members(node: Node) -> tuple[Node, ...] | None:
-    if isinstance(node, Rel) and node.ops == ("in",):
-        node = node.args[1]
     return node.items if isinstance(node, SetOf | Items) else None
 
 

@@ -1,6 +1,6 @@
 """When a decimal may stand for a value that it does not equal.
 
-A decimal is accepted for the other value when it is that value correctly rounded to its last place and
+A decimal is accepted for the other value when it is that value rounded or cut at its last place and
 shows at least six significant digits.  An integer is never an approximation and is never approximated,
 and a gold that states more digits than it was given is not met.
 """
@@ -90,8 +90,11 @@ def near(gold: Node, given: Node, case: Case) -> bool:
 
 def _rounds_to(exact: Node, rounded: Decimal, case: Case) -> bool:
     value = rational(exact, case)
-    whole = value is not None and value.denominator == 1
-    return not whole and near_rounded(exact, rounded.value, rounded.unit, case)
+    if value is not None and value.denominator == 1:
+        return False
+    half = rounded.unit / 2
+    cut = rounded.value + (half if rounded.value > 0 else -half)  # the middle of what was cut off
+    return any(near_rounded(exact, middle, rounded.unit, case) for middle in (rounded.value, cut))
 
 
 def near_rounded(exact: Node, rounded: Fraction, unit: Fraction, case: Case) -> bool:
