@@ -13,6 +13,7 @@ _MOST = 16  # statements looked at, from the end
 
 _IS = r"\b(?:is|are|equals|was|would be|will be|should be|must be|comes (?:out )?to|becomes)\b(?!n't|n’t)"
 _MARK = r"[*_]{0,2}\s?(?::|：|->|→|⇒|\\Rightarrow)[*_]{0,2}"
+_OF = r"[ *_]*(?:\d{1,2}|\([^()\n]{0,30}\)|in\s[a-zA-Z ]{1,20}|(?:to|for)\s(?:the|this|part|question)\b[\w ()]{0,30}|therefore|then|so)?[ *_]*"
 _LINK = f"(?:{_IS}|{_MARK}|=)"
 
 
@@ -28,7 +29,7 @@ def _behind_answer() -> re.Pattern[str]:
     """What may stand between the word "answer" and the answer itself."""
     return re.compile(
         r"s?\b(?!\s*(?:key|sheet|choice|question|option))"
-        rf"(?:[^\n.:：=?!<>\\]{{0,60}}?{_IS}|(?P<gap>[^\n.:：=?!<>\\]{{0,30}}?){_MARK}|\s*[=＝])",
+        rf"(?:[^\n.:：=?!<>\\]{{0,60}}?{_IS}|(?P<gap>{_OF}){_MARK}|\s*[=＝])",
         re.IGNORECASE,
     )
 
@@ -43,7 +44,7 @@ def _asking() -> re.Pattern[str]:
     """Words that ask for an answer, as in "express the answer as a percentage: …"."""
     return re.compile(
         r"\b(?:express|writ|giv|round|find|get|check|verify|simplify|leav|stat|put|present|provid|calculat|comput|report|box)"
-        r"[a-z]*\s+(?:the|your|my|our)\s+(?:final\s+)?\Z",
+        r"[a-z]*\s+(?:the|your|my|our)\s+(?:final\s+)?\Z|\bto\s+[a-z]+\s+(?:the|this)\s+\Z",
         re.IGNORECASE,
     )
 
