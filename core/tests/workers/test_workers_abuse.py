@@ -44,6 +44,17 @@ def test_the_first_item_of_a_fresh_pool_may_be_the_deadly_one():
             assert pool.submit(program, ("echo", 1)).result(60) == Done((1,))
 
 
+def test_a_program_that_is_slow_to_build_is_served():
+    for blob in (b"1", b"2"):
+        with Pool(1) as pool:
+            slow = Program("deeds:slow_factory", blob)
+            assert pool.submit(DEEDS, ("echo", 1)).result(60) == Done((1,))
+            assert pool.submit(slow, 3).result(60) == Done(3)
+            results = dict(pool.stream(slow, range(20)))
+            assert results == {n: Done(n) for n in range(20)}
+            assert pool.submit(DEEDS, ("echo", 2)).result(60) == Done((2,))
+
+
 def test_a_forgotten_program_is_closed_and_may_come_back(tmp_path):
     program = Program("deeds:Tidy", bytes(tmp_path / "closed"))
     with Pool(1) as pool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -180,6 +181,35 @@ def test_a_forked_child_starts_anew_and_the_parent_goes_on(caller):
     mine, childs, mine_again, status = out.split()
     assert mine == mine_again != childs
     assert status == b"0"
+
+
+def test_a_stream_ends_in_a_forked_child_and_goes_on_in_the_parent(caller):
+    out, _ = caller("forked_stream").communicate(timeout=60)
+    assert out.splitlines() == [b"a stream does not survive a fork: start it in the child", b"19"]
+
+
+@pytest.mark.parametrize("how", ["ignored", "taken"])
+def test_a_caller_whose_children_are_reaped_by_others_is_served(caller, how):
+    out, _ = caller("children_reaped", how).communicate(timeout=60)
+    assert out.split() == [b"crash", b"timeout", b"done"]
+
+
+def test_submits_that_race_with_close_are_refused_or_answered():
+    def submit_until_refused():
+        with contextlib.suppress(RuntimeError):
+            while True:
+                futures.append(pool.submit(DEEDS, ("echo",)))
+                time.sleep(0.001)
+
+    pool, futures = Pool(1), []
+    threads = [threading.Thread(target=submit_until_refused) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: any(future.done() for future in futures), "a first result")
+    pool.close()
+    for thread in threads:
+        thread.join()
+    assert {type(future.result(60)) for future in futures} <= {Done, Failed}
 
 
 def test_importing_workers_is_light(caller):

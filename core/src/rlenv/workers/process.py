@@ -143,6 +143,8 @@ class Worker:
 
     def dead(self) -> bool:
         """Whether the process has ended; it stays a zombie, so that its group keeps its number."""
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13
+            return self._popen.poll() is not None
         try:
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
             return os.waitid(os.P_PID, self.pid, flags) is not None
@@ -223,8 +225,7 @@ class Worker:
 
 def _popen(passed: tuple[int, int, int], stderr: int) -> subprocess.Popen[bytes]:
     flags = ["-P"] + ["-O"] * sys.flags.optimize + (["-X", "utf8"] if sys.flags.utf8_mode else [])
-    home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    old = os.environ.get("PYTHONPATH")
+    paths = [path for path in (os.environ.get("PYTHONPATH"), _home()) if path]
     return subprocess.Popen(  # noqa: S603 - our own module
         [sys.executable, *flags, "-m", "rlenv._worker", *map(str, passed)],
         stdin=subprocess.DEVNULL,
@@ -232,8 +233,16 @@ def _popen(passed: tuple[int, int, int], stderr: int) -> subprocess.Popen[bytes]
         stderr=stderr,
         pass_fds=passed,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": home if not old else home + os.pathsep + old},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
+
+
+def _home() -> str | None:
+    """The folder that rlenv is imported from, unless a new interpreter finds it by itself."""
+    import site
+
+    home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return None if home in (*site.getsitepackages(), site.getusersitepackages()) else home
 
 
 def _signal_group(pid: int, *, alone: bool = False) -> None:

@@ -20,6 +20,7 @@ class SlotReport:
         "_d",
         "_deadline",
         "_grace",
+        "_limited",
         "_mark",
         "_q",
         "_send",
@@ -41,13 +42,16 @@ class SlotReport:
         )
         self._grace = grace
         self._send = send
+        self._limited = False
+        self._limit(0.0)  # the slot may have been another item's
         self.blob: bytes | None = None
 
     def open(self, seq: int, now: float) -> None:
         """The item ``seq`` begins; order matters, since the caller may look at any time."""
         self._d[self._deadline] = now + self._grace
         self._q[self._mark] = -1
-        self._d[self._cpu] = 0.0
+        if self._limited:
+            self._limit(0.0)
         if self.blob is not None:
             self.blob = None
             self._q[b.PARTIAL] &= 1
@@ -64,12 +68,18 @@ class SlotReport:
     def begin(self, seconds: float, mark: int = 0, cpu: float = 0.0) -> None:
         self._d[self._deadline] = monotonic() + seconds
         self._q[self._mark] = mark
-        self._d[self._cpu] = process_time() + cpu if cpu else 0.0
+        if cpu or self._limited:
+            self._limit(cpu)
 
     def end(self) -> None:
         self._d[self._deadline] = monotonic() + self._grace
         self._q[self._mark] = -1
-        self._d[self._cpu] = 0.0
+        if self._limited:
+            self._limit(0.0)
+
+    def _limit(self, cpu: float) -> None:
+        self._limited = cpu > 0
+        self._d[self._cpu] = process_time() + cpu if cpu > 0 else 0.0
 
     def partial(self, obj: object) -> None:
         blob = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)

@@ -74,6 +74,7 @@ class Ward:
             worker.items[seq].partial = body
 
     def _built(self, worker: Worker, known: Known | None, problem: str, in_flight: int) -> None:
+        worker.stuck = False
         if known is None:
             return  # forgotten meanwhile
         known.in_flight, known.deaths = in_flight, 0
@@ -125,6 +126,8 @@ class Ward:
                     self.bury(worker)
             elif worker.items or building(worker):
                 again = min(again, self._watch(worker, now))
+            else:
+                worker.stuck = False
         self.crew.mourn()
         return again
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import time
+from contextlib import suppress
 
 
 def pool():
@@ -67,6 +70,40 @@ def exit_by_exception():
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     exit_while_busy()
     raise LookupError
+
+
+def children_reaped(how):
+    """Somebody else takes the exit statuses of all children."""
+    if how == "ignored":
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    else:
+        threading.Thread(target=reap_all, daemon=True).start()
+    mine = pool()
+    for deed in ("leave", "spin", "echo"):
+        result = mine.submit(deeds(b""), (deed,)).result(60)
+        print(getattr(result, "kind", "done"), flush=True)
+    mine.close()
+
+
+def reap_all():
+    while True:
+        with suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        time.sleep(0.001)
+
+
+def forked_stream():
+    """The child goes on with a stream of its parent."""
+    stream = pool().stream(deeds(), [("sleep", 0.02)] * 20)
+    next(stream)
+    if os.fork() == 0:
+        try:
+            next(stream)
+        except RuntimeError as err:
+            print(err, flush=True)
+        os._exit(0)
+    os.wait()
+    print(sum(1 for _ in stream), flush=True)
 
 
 def light():
