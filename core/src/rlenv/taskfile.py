@@ -103,9 +103,11 @@ class _Mapper:
         self._fields: dict[str, Reader] = {
             name: reader(getattr(entry, name), f"tasks.{name}", note)
             for name in ("id", "prompt", "answer", "split", "system_prompt")
-            if getattr(entry, name) is not None
+            if name == "prompt" or getattr(entry, name) is not None
         }
-        self._info = info_reader({**entry.info}, "tasks.info", note) if entry.info else None
+        self._info = {
+            key: info_reader(part, f"tasks.info.{key}", note) for key, part in entry.info.items()
+        }
         self._found: list[str] = []
         self._missing: dict[str, list[Any]] = {}  # column → first row, its message, how many rows
 
@@ -153,7 +155,7 @@ class _Mapper:
 
     def _build(self, row: Mapping[str, Any]) -> Task:
         got = {name: read(row) for name, read in self._fields.items()}
-        info = self._info(row) if self._info is not None else {}
+        info = {key: read(row) for key, read in self._info.items()}
         prompt, messages = _prompt(got["prompt"], got.get("system_prompt"))
         if messages is not None:
             if "messages" in info:

@@ -72,6 +72,12 @@ def test_nested_columns_are_reached_with_dots(tasks: Any) -> None:
     assert (found.answer, found.info) == (3, {"plain": 4})
 
 
+def test_names_in_info_are_free(tasks: Any) -> None:
+    (found,) = tasks([{"prompt": "p", "v": 1}], info={"value": "v", "column": {"value": True}})
+
+    assert found.info == {"value": 1, "column": True}
+
+
 def test_a_system_prompt_gives_messages(tasks: Any) -> None:
     (found,) = tasks([{"prompt": "p"}], system_prompt={"value": "Be brief."})
 
@@ -133,6 +139,7 @@ def test_a_bad_row_is_told(tasks: Any, row: Any, spec: Mapping[str, Any], words:
     [
         ({"promt": "p"}, 'tasks.promt: unknown key; did you mean "prompt"?'),
         ({"prompt": 3}, "tasks.prompt: expected a column, { column, pattern }, { template } or { value }, got 3"),
+        ({"prompt": None}, "tasks.prompt: expected a column"),
         ({"answer": {}}, "tasks.answer: expected a column"),
         ({"answer": {"column": "a", "patern": "b"}}, "tasks.answer: expected a column"),
         ({"answer": {"column": "a", "pattern": "("}}, "tasks.answer.pattern: '(' is no pattern"),
