@@ -106,12 +106,12 @@ def command(
 def _scored(
     env: Environment, source: responses.Source, out: Path, wishes: Wishes, *, overwrite: bool
 ) -> Tally:
+    header = Header(env.name, env.fingerprint, env.tasks.sha256, source.sha256)
     file = DurableFile(out)
     try:
         output.check_free(
             out, resume=wishes.resume, overwrite=overwrite
         )  # again: now nobody else writes it
-        header = Header(env.name, env.fingerprint, env.tasks.sha256, source.sha256)
         work = Run(env, source, file, wishes, Tally())
         run(work, header)
     finally:
