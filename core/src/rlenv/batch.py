@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar, Union
 
@@ -39,37 +39,51 @@ def streamed(
     rows: Iterator[Row], crew: Crew, size: int | None, walk_of: WalkOf, fingerprint: str
 ) -> Iterator[tuple[int, Verdict]]:
     """Whole attempts through the workers, numbered, as they are done."""
-    start = 0
-    while segment := list(islice(rows, SEGMENT)):
-        for index, verdict in _segment(segment, crew, size, walk_of, fingerprint):
-            yield start + index, verdict
-        start += len(segment)
+    numbered = enumerate(rows)
+    while (first := next(numbered, None)) is not None:
+        segment = chain((first,), islice(numbered, SEGMENT - 1))
+        yield from _segment(segment, crew, size, walk_of, fingerprint)
 
 
 def _segment(
-    rows: list[Row], crew: Crew, size: int | None, walk_of: WalkOf, fingerprint: str
+    rows: Iterator[tuple[int, Row]],
+    crew: Crew,
+    size: int | None,
+    walk_of: WalkOf,
+    fingerprint: str,
 ) -> Iterator[tuple[int, Verdict]]:
-    sent = [i for i, row in enumerate(rows) if isinstance(row, Attempt)]
-    for i, row in enumerate(rows):
-        if isinstance(row, Verdict):
-            yield i, row
-    payloads = (payload(Run(row), whole=True) for row in rows if isinstance(row, Attempt))
-    replies = crew.pool(size).stream(crew.program(), payloads)
+    from .workers import Done
+
+    flying: dict[int, tuple[int, Attempt]] = {}  # place in the stream → row
+    idle: list[tuple[int, Verdict]] = []
+
+    def payloads() -> Iterator[Any]:
+        place = 0
+        for index, row in rows:
+            if isinstance(row, Verdict):
+                idle.append((index, row))
+                continue
+            flying[place] = index, row
+            place += 1
+            yield payload(Run(row), whole=True)
+
+    replies = crew.pool(size).stream(crew.program(), payloads())
     try:
         for place, reply in replies:
-            index = sent[place]
-            value = getattr(reply, "value", None)
-            if value is not None and value[0] == "verdict":
-                yield index, decode_verdict(value[1], fingerprint)
+            index, attempt = flying.pop(place)
+            if type(reply) is Done and reply.value[0] == "verdict":
+                yield index, decode_verdict(reply.value[1], fingerprint)
             else:
-                yield index, _resumed(rows[index], crew, reply, walk_of)
+                yield index, _resumed(attempt, crew, reply, walk_of)
+            while idle:
+                yield idle.pop()
     finally:
         replies.close()  # type: ignore[attr-defined]
+    yield from idle
 
 
-def _resumed(attempt: Row, crew: Crew, reply: Any, walk_of: WalkOf) -> Verdict:
+def _resumed(attempt: Attempt, crew: Crew, reply: Any, walk_of: WalkOf) -> Verdict:
     """Go on, from here, with an attempt that broke its worker: the rest may still decide."""
-    assert isinstance(attempt, Attempt)
     run = Run(attempt)
     crew.learn(run, crew.first, reply)
     verdict: Verdict = drive(walk_of(run))

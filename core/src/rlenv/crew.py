@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from .engine import Run, faulted
@@ -15,6 +14,8 @@ from .values import StageResult
 from .wire import Wire, decode_result, encode_attempt, encode_result
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from .workers import Done, Failed, Pool, Program
 
 
@@ -51,11 +52,27 @@ class Crew:
 
     def submit(self, run: Run) -> Future[Done | Failed]:
         """Send one attempt on from where its log ends."""
-        return self.pool().submit(self.program(), payload(run, whole=False))
+        return self._sent("Runner", payload(run, whole=False))
 
     def submit_group(self, leaf: Leaf, attempts: list[Attempt]) -> Future[Done | Failed]:
-        members = [(encode_attempt(a), needed(a, (leaf,)) or None) for a in attempts]
-        return self.pool().submit(self.program("GroupRunner"), (leaf.index, members))
+        members = [(encode_attempt(a), needed(a, leaf) or None) for a in attempts]
+        return self._sent("GroupRunner", (leaf.index, members))
+
+    def _sent(self, runner: str, what: Wire) -> Future[Done | Failed]:
+        from concurrent.futures import Future
+
+        from .workers import Failed
+
+        pool, program = self.pool(), self.program(runner)
+        try:
+            return pool.submit(program, what)
+        except RuntimeError:
+            raise  # closed meanwhile: a mistake of the caller
+        except Exception as err:  # noqa: BLE001 - pickling runs code of the task and of the artifacts
+            refused: Future[Done | Failed] = Future()
+            message = f"the task or an artifact cannot be sent on: {err}"[:500]
+            refused.set_result(Failed("contract", message))
+            return refused
 
     def learn(self, run: Run, leaf: Leaf, reply: Done | Failed) -> None:
         """Put what a worker answered into the run; ``leaf`` is the one that was asked for."""
@@ -77,6 +94,8 @@ class Crew:
         with self._lock:
             pools, self._pools = list(self._pools.values()), {}
         for pool in pools:
+            for runner in ("Runner", "GroupRunner"):
+                pool.forget(self.program(runner))
             pool.release()
 
 
@@ -91,6 +110,5 @@ def payload(run: Run, *, whole: bool) -> Wire:
     return encode_attempt(run.attempt), known, run.attempt.artifacts or None, run.grouped, whole
 
 
-def needed(attempt: Attempt, leaves: tuple[Leaf, ...]) -> dict[type, Any]:
-    wanted = {kind for leaf in leaves for kind in leaf.needs}
-    return {kind: made for kind, made in attempt.artifacts.items() if kind in wanted}
+def needed(attempt: Attempt, leaf: Leaf) -> dict[type, Any]:
+    return {kind: made for kind, made in attempt.artifacts.items() if kind in leaf.needs}

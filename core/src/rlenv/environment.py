@@ -288,7 +288,7 @@ class Environment:
             shown = problems[:20]
             if len(problems) > len(shown):
                 shown.append(f"… and {len(problems) - len(shown)} more tasks")
-            raise ConfigError(*(f"{self.source}: {p}" if self.source else p for p in shown))
+            raise ConfigError(*shown)
 
     def _task(self, prompt: Prompt) -> Task:
         if type(prompt) is str:
@@ -337,7 +337,7 @@ class Environment:
 
 def _attempt_of(task: Task, response: Response) -> Attempt:
     if isinstance(response, str):
-        return Attempt(task, str(response))
+        return Attempt(task, str.__str__(response))
     if not isinstance(response, Trajectory):
         messages = response if isinstance(response, (list, tuple)) else None
         if messages is None or not all(isinstance(message, Mapping) for message in messages):

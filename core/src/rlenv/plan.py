@@ -140,6 +140,9 @@ class Plan:
                     leaf.validate(task)
                 except TaskError as err:
                     return f"{leaf.path} ({leaf.slot.kind}): {err.message}"
+                except Exception as err:  # noqa: BLE001 - the stage is broken, not the task: say which
+                    said = f"{type(err).__name__}: {err}"
+                    return f"{leaf.path} ({leaf.slot.kind}) broke while checking it: {said}"
         return None
 
 

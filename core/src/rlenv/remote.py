@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from .composites import Composite, Slot
-from .engine import Run, Together, Walk, check_now, judged, verdict
+from .engine import Run, Together, Walk, check_now, faulted, judged, verdict
 from .errors import ConfigError
 from .plan import Leaf, Plan
 from .stage import Attempt
@@ -144,17 +144,22 @@ class _Host:
         return here(leaf)
 
     def check(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
-        self.begin(leaf, run, min(seconds, leaf.timeout))
-        return self._ended(check_now(leaf, run.attempt))
+        refused = self.begin(leaf, run, min(seconds, leaf.timeout))
+        return refused or self._ended(check_now(leaf, run.attempt))
 
     def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:  # noqa: ARG002
         raise NotHere
         yield  # makes this the generator that the engine expects
 
-    def begin(self, leaf: Leaf, run: Run, seconds: float) -> None:
+    def begin(self, leaf: Leaf, run: Run, seconds: float) -> StageResult | None:
+        """Hand over what is known and start the clock; a fault where an artifact cannot travel."""
         if len(run.log) > self._known:
-            self.report.partial(self.progress())
+            try:
+                self.report.partial(self.progress())
+            except Exception as err:  # noqa: BLE001 - pickling runs code of the artifacts
+                return faulted(leaf, "contract", f"an artifact cannot be sent on: {err}"[:500])
         self.report.begin(seconds, leaf.index)
+        return None
 
     def _ended(self, result: StageResult) -> StageResult:
         self.report.end()
@@ -189,7 +194,9 @@ class _LoopHost(_Host):
 
         check = leaf.check
         assert check is not None
-        self.begin(leaf, run, seconds)
+        refused = self.begin(leaf, run, seconds)
+        if refused is not None:
+            return refused
         start = perf_counter()
         if leaf.is_async:
             said = await check_awaited(leaf, lambda: check(run.attempt), seconds)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import attrs
@@ -206,3 +207,56 @@ def test_workers_must_be_a_positive_number():
     for wrong in (0, -1, True):
         with pytest.raises(ConfigError, match="workers is a whole number"):
             env.evaluate_many([], workers=wrong)
+
+
+def test_a_batch_answers_before_its_source_ends():
+    """Live rollouts come slowly: the first verdict must not wait for the last response."""
+    answered = []
+
+    def pairs():
+        for i in range(12):
+            yield TASK, "right"
+            if i < 11:
+                yield TASK, 7
+            if i == 10:
+                assert answered, "nothing was scored while the source waited"
+
+    with Environment("o", [Slot("s", Obeys())]) as env:
+        env.verify(TASK, "right")
+        for verdict in env.evaluate_many(slowly(pairs())):
+            answered.append(verdict.value)
+
+    assert answered == [1.0, None] * 11 + [1.0]
+
+
+def slowly(pairs):
+    for pair in pairs:
+        time.sleep(0.05)
+        yield pair
+
+
+@attrs.frozen
+class MakesAHandle:
+    phase = "parse"
+    where = "inline"
+    makes = (type(os.popen),)
+
+    def check(self, attempt):
+        attempt.put(lambda: None)
+        return Outcome.passed()
+
+
+@attrs.frozen
+class WantsAHandle(Obeys):
+    needs = (type(os.popen),)
+
+
+def test_an_artifact_that_cannot_travel_is_a_fault():
+    slots = [Slot("makes", MakesAHandle()), Slot("wants", WantsAHandle())]
+    pytest.importorskip("cloudpickle")
+    with Environment("o", slots) as env:
+        verdicts = [env.evaluate(TASK, "right"), *env.evaluate_many([(TASK, "right")])]
+
+    for verdict in verdicts:
+        assert verdict.fault.kind == "contract"
+        assert "cannot be sent on" in verdict.fault.message

@@ -3,7 +3,6 @@
 import random
 
 from engine_stages import Obeys
-
 from rlenv import Environment, Slot, Task
 
 TASK = Task("Say right", id="t")
