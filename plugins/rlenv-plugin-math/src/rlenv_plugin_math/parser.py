@@ -8,8 +8,7 @@ from functools import lru_cache
 from .lexer import Tokens, lex
 from .limits import DIGITS, HEIGHT, Unparsed
 from .normalize import normalize, plain
-from .parse import atoms as _atoms
-from .parse import commands as _commands
+from .parse import atoms, brackets, commands, numerals, operators, relations
 from .parse.engine import Parser, Prose
 from .parse.sentences import date, sentence
 from .parse.vectors import gathered
@@ -17,7 +16,14 @@ from .phrases import phrase
 from .tree import Node, Num, Text, height
 
 __all__ = ["Unparsed", "parse", "parse_cached"]
-_TABLES = (_atoms, _commands)  # importing them fills the tables of the engine
+_TABLES = (
+    atoms,
+    brackets,
+    commands,
+    numerals,
+    operators,
+    relations,
+)  # importing them fills the tables of the engine
 
 
 def parse(text: str) -> Node:

@@ -24,8 +24,8 @@ from rlenv_plugin_math.tree import (
     Text,
 )
 
+from .bases import hexadecimal
 from .engine import POSTFIX, PREFIX, PRODUCT, RELATION, Parser, Prose
-from .numerals import hexadecimal
 from .operators import differential, script
 
 _CALLED = words_of(

@@ -6,30 +6,12 @@ from rlenv_plugin_math.limits import Unparsed
 from rlenv_plugin_math.tree import Builder, Call, Logic, Matrix, Node, Rel, Seq, SetOf, Sym
 
 from .engine import NO_STOPS, PREFIX, Parser
+from .lists import items
 
 _FRENCH = frozenset(("[", "r["))
 _BAR = frozenset(("|", "r|"))
 _SUCH_THAT = frozenset(("|", ":", "mid"))
-_SEPARATORS = frozenset((",", ";", "and", "or", "row"))
 _NORM = frozenset(("norm", "rnorm"))
-
-
-def items(p: Parser) -> tuple[list[Node], str]:
-    """Nodes between separators, and the separators, one sign each (``,`` ``;`` ``&`` ``|`` ``\\``)."""
-    nodes: list[Node] = []
-    between: list[str] = []
-    while True:
-        nodes.append(p.expr(0))
-        kind = p.kinds[p.pos]
-        if kind not in _SEPARATORS:
-            return nodes, "".join(between)
-        between.append({"and": "&", "or": "|", "row": "\\"}.get(kind, kind))
-        p.pos += 1
-        while p.kinds[p.pos] in ("and", "or", ","):  # "1, 2, and 3"
-            between[-1] = "|" if p.kinds[p.pos] == "or" else "&"
-            p.pos += 1
-        if p.kinds[p.pos] in ("end", ")", "]", "\\}", "}"):
-            return nodes, "".join(between[:-1])
 
 
 def bracket(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all

@@ -8,8 +8,6 @@ from rlenv_plugin_math.tree import (
     Builder,
     Call,
     Div,
-    Logic,
-    Mod,
     Mul,
     NamedSet,
     Neg,
@@ -18,8 +16,6 @@ from rlenv_plugin_math.tree import (
     PlusMinus,
     Pow,
     Quantity,
-    Ratio,
-    Rel,
     Seq,
     SetOf,
     SetOp,
@@ -27,24 +23,17 @@ from rlenv_plugin_math.tree import (
     Text,
 )
 
+from .bases import based
 from .engine import (
     INFIX,
-    LAND,
-    LOR,
-    MODULO,
-    OVER,
     POSTFIX,
     POWER,
     PREFIX,
     PRODUCT,
-    RATIO,
-    RELATION,
-    SETS,
     SUM,
     Parser,
     Prose,
 )
-from .numerals import based
 from .quantities import attach, names_unit, of_words
 
 SET_NODES = (SetOf, Seq, SetOp, NamedSet, Builder)
@@ -295,76 +284,6 @@ def factorial(p: Parser, left: Node) -> Node:
     return Call("factorial", (left,))
 
 
-def relation(p: Parser, left: Node) -> Node:
-    """A chain of relations: all of it is one node."""
-    args = [left]
-    ops: list[str] = []
-    while p.kinds[p.pos] in ("rel", "mid") and p.kinds[p.pos] not in p.stops:
-        ops.append(p.texts[p.pos] if p.kinds[p.pos] == "rel" else "divides")
-        p.pos += 1
-        args.append(p.expr(RELATION))
-    return Rel(tuple(args), tuple(ops))
-
-
-def modulo(p: Parser, left: Node) -> Node:
-    r"""``left (mod m)``, ``\pmod{m}``, ``left mod m``."""
-    how = p.texts[p.pos]
-    p.pos += 1
-    p.chain += 1
-    if how == "p" and p.kinds[p.pos] in ("{", "num"):
-        return Mod(left, p.group() if p.kinds[p.pos] == "{" else p.expr(POSTFIX))
-    node = Mod(left, p.expr(SETS))
-    if how == "(":
-        p.expect(")")
-    return node
-
-
-def set_operation(p: Parser, left: Node) -> Node:
-    op = p.texts[p.pos]
-    args = [left]
-    while p.kinds[p.pos] == "setop" and p.texts[p.pos] == op:
-        p.pos += 1
-        args.append(p.expr(SETS))
-    p.chain += 1
-    return SetOp(op, tuple(args))
-
-
-def ratio(p: Parser, left: Node) -> Node:
-    items = [left]
-    while p.kinds[p.pos] == ":" and ":" not in p.stops:
-        p.pos += 1
-        items.append(p.expr(RATIO))
-    if any(type(item) is Text for item in items):
-        raise Prose
-    return Ratio(tuple(items))
-
-
-def logic(p: Parser, left: Node) -> Node:
-    kind, op = p.kinds[p.pos], p.texts[p.pos]
-    args = [left]
-    while p.kinds[p.pos] == kind:
-        p.pos += 1
-        args.append(p.expr(LAND if op == "and" else LOR))
-    p.chain += 1
-    return Logic(op, tuple(args))
-
-
-def negation(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
-    p.pos += 1
-    p.deeper()
-    node = p.expr(LAND)
-    p.depth -= 1
-    return Logic("not", (node,))
-
-
-def over(p: Parser, left: Node) -> Node:
-    r"""``{a \over b}`` and ``{n \choose k}``."""
-    name = p.texts[p.pos]
-    p.pos += 1
-    right = p.expr(OVER)
-    return Div(left, right) if name == "frac" else Call("binomial", (left, right))
-
-
 def subscript(p: Parser, left: Node) -> Node:
     """``(101)_2``: only numerals and sets take a subscript here; names read theirs themselves."""
     pos = p.pos
@@ -396,7 +315,7 @@ def composition(p: Parser, left: Node) -> Node:
     return Call("compose", (left, p.expr(POWER)))
 
 
-PREFIX |= {"-": minus, "+": plus, "pm": plus_minus, "not": negation}
+PREFIX |= {"-": minus, "+": plus, "pm": plus_minus}
 INFIX |= dict.fromkeys(STARTS, (PRODUCT, product)) | {
     "+": (SUM, total),
     "-": (SUM, total),
@@ -407,13 +326,5 @@ INFIX |= dict.fromkeys(STARTS, (PRODUCT, product)) | {
     "!": (POSTFIX, factorial),
     "'": (POSTFIX, prime),
     "_": (POSTFIX, subscript),
-    "rel": (RELATION, relation),
-    "mid": (RELATION, relation),
-    "mod": (MODULO, modulo),
-    "setop": (SETS, set_operation),
-    ":": (RATIO, ratio),
-    "land": (LAND, logic),
-    "lor": (LOR, logic),
-    "over": (OVER, over),
     "circ": (POWER, composition),
 }

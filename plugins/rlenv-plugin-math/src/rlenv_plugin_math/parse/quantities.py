@@ -6,8 +6,8 @@ from rlenv_plugin_math import units
 from rlenv_plugin_math.tree import Add, Div, Mul, Neg, Node, Num, Pow, Quantity
 from rlenv_plugin_math.words import COUNTS, SCALES, STOP, TAILS, scaled, singular
 
+from .bases import WORD_BASES, based
 from .engine import POWER, PREFIX, PRODUCT, Parser, Prose
-from .numerals import WORD_BASES, based
 
 _ENDS = frozenset(("end", ",", ";", "and", "or", "row", "&", ")", "]", "\\}", "rel", "implies"))
 _SQUARE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}

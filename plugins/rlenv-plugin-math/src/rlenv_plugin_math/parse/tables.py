@@ -5,8 +5,8 @@ from __future__ import annotations
 from rlenv_plugin_math.limits import Unparsed, words_of
 from rlenv_plugin_math.tree import Call, Items, Matrix, Node, Piecewise, Rel, Text
 
-from .brackets import items
 from .engine import NO_STOPS, Parser
+from .lists import items
 
 _MATRICES = words_of(
     """
@@ -148,7 +148,7 @@ def _cell(p: Parser, row: list[Node], *, system: bool) -> Node:
 
 
 def _joined(p: Parser, row: list[Node]) -> Node:
-    from .operators import relation
+    from .relations import relation
 
     left = row.pop()
     return relation(p, left)

@@ -1,0 +1,58 @@
+"""Numerals whose base is written: ``101_2``, ``(2F)_{16}``, ``101 base 2``."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from rlenv_plugin_math.limits import DIGITS
+from rlenv_plugin_math.tree import Based, Node
+
+from .engine import Parser
+
+WORD_BASES = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "sixteen": 16,
+}  # fmt: skip
+_NUMERAL = re.compile(
+    r"([0-9A-Z]+(?:\.[0-9A-Z]+)?)_ ?(?:\{ ?)?(?:\\(?:text|mathrm) ?\{ ?)?(\d{1,2}|[a-z]+)[} ]*"
+)
+PREFIXED = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8}
+
+
+def hexadecimal(p: Parser) -> Node | None:
+    """``FF_{16}``, ``A5_{12}``: a numeral that begins with the letter just read."""
+    at = p.pos - 1
+    match = _NUMERAL.match(p.source, p.ats[at])
+    if match is None or len(match.group(1)) < 2:
+        return None
+    if match.group(2) != "16" and match.group(1).isalpha():
+        return None
+    return read_based(p, at)
+
+
+def read_based(p: Parser, at: int) -> Node | None:
+    """``101_2``, ``1A_{16}`` from the text where the token at ``at`` begins."""
+    match = _NUMERAL.match(p.source, p.ats[at])
+    if match is None:
+        return None
+    name = match.group(2)
+    base = int(name) if name.isdigit() else WORD_BASES.get(name, 0)
+    node = based(match.group(1), base)
+    if node is not None:
+        end = match.end()
+        while p.ats[p.pos] < end and p.kinds[p.pos] != "end":
+            p.pos += 1
+    return node
+
+
+def based(digits: str, base: int) -> Based | None:
+    """The numeral, or None when a digit does not fit the base."""
+    if not 2 <= base <= 36 or len(digits) > DIGITS:
+        return None
+    before, _, after = digits.upper().partition(".")
+    try:
+        value = Fraction(int(before + after, base), base ** len(after))
+    except ValueError:
+        return None
+    return Based(digits.upper(), base, value)
