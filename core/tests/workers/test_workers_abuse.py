@@ -66,6 +66,15 @@ def test_a_forgotten_program_is_closed_and_may_come_back(tmp_path):
         assert (tmp_path / "closed").exists()
 
 
+def test_a_program_may_be_forgotten_in_the_middle_of_its_stream(pool):
+    program = Program("deeds:trivial", b"shared by two")
+    stream = pool.stream(program, ((str(n), "") for n in range(3000)), window=20)
+    for turn, _ in enumerate(stream):
+        if turn % 300 == 0:
+            pool.forget(program)
+    assert turn == 2999
+
+
 def test_a_broken_program_gets_another_chance(tmp_path, monkeypatch):
     monkeypatch.setattr("rlenv.workers.ward.FORGIVEN", 0.0)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from rlenv.workers import Done, Failed, Pool, Program, shared_pool
+from rlenv.workers import Done, Failed, Pool, PoolClosed, Program, shared_pool
 
 DEEDS = Program("deeds:Runner", b"")
 SCRIPT = str(Path(__file__).parent / "helpers" / "callers.py")
@@ -84,7 +84,7 @@ def test_a_closed_pool_refuses_work_and_fails_what_is_pending():
     closer.start()
     assert [future.result(60) for future in futures] == [Failed("pool", "the pool was closed")] * 3
     closer.join()
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(PoolClosed, match="closed"):
         pool.submit(DEEDS, ("echo",))
     with pytest.raises(RuntimeError, match="closed"):
         list(pool.stream(DEEDS, [("echo",)]))

@@ -12,12 +12,13 @@ from .call import Offload, call, on_loop
 if TYPE_CHECKING:
     from .pool import Pool
     from .shared import shared_pool
-    from .values import Done, Failed, Program, Report
+    from .values import Done, Failed, PoolClosed, Program, Report
 
 _HOMES = {
     "Done": "values",
     "Failed": "values",
     "Pool": "pool",
+    "PoolClosed": "values",
     "Program": "values",
     "Report": "values",
     "shared_pool": "shared",
@@ -28,6 +29,7 @@ __all__ = [
     "Failed",
     "Offload",
     "Pool",
+    "PoolClosed",
     "Program",
     "Report",
     "call",

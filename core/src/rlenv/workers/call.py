@@ -50,6 +50,8 @@ def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None
 
 
 def _submit(program: Any, payload: Any, memory_mb: int | None) -> Any:
+    from .values import PoolClosed
+
     while True:
         pool = _pools.get(memory_mb)
         if pool is None or pool.closed:
@@ -58,9 +60,8 @@ def _submit(program: Any, payload: Any, memory_mb: int | None) -> Any:
             pool = _pools[memory_mb] = Pool(SIZE, memory_mb, spares=1)
         try:
             return pool.submit(program, payload)
-        except RuntimeError:
-            if not pool.closed:
-                raise
+        except PoolClosed:
+            continue
 
 
 def _error(target: str, failed: Failed) -> Exception:

@@ -170,6 +170,7 @@ class Dispatcher:
             worker.alone = chunk[0].solo
             worker.looped = bool(known.in_flight)
             self.crew.last = known
+            self._ward.enlist(known)
             worker.teach(known)
             worker.give(chunk)
             self._push_later(worker)

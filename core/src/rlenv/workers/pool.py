@@ -18,7 +18,7 @@ from . import inherit
 from .crew import Crew
 from .dispatch import Dispatcher
 from .items import Item, Known, Many, Raw, Single, decode
-from .values import Done, Failed, Program
+from .values import Done, Failed, PoolClosed, Program
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -79,7 +79,7 @@ class Pool:
         """One item; never blocks.  The future never raises: it holds a Done or a Failed.
 
         Raises:
-            RuntimeError: when the pool is closed.
+            PoolClosed: when the pool is closed (a RuntimeError).
             Exception: whatever pickling the payload raises.
         """
         from concurrent.futures import Future
@@ -99,7 +99,7 @@ class Pool:
         results.  Closing the iterator drops what has not begun.
 
         Raises:
-            RuntimeError: when the pool is closed.
+            PoolClosed: when the pool is closed (a RuntimeError).
         """
         sink = Many()
         source = enumerate(payloads)
@@ -153,7 +153,7 @@ class Pool:
 
     def _enqueue(self, items: Sequence[Item]) -> None:
         if self.closed:
-            raise RuntimeError("the pool is closed")
+            raise PoolClosed("the pool is closed")
         while self._dispatcher is None or not self._dispatcher.enqueue(items):
             crew = Crew(self.size, self._spares, self._hello())
             self._dispatcher = Dispatcher(crew, self._numbered, self._numbers)

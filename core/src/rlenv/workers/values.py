@@ -9,6 +9,10 @@ from attrs import frozen
 KINDS = ("timeout", "memory", "crash", "error", "pool")
 
 
+class PoolClosed(RuntimeError):
+    """Work was handed to a pool after its close."""
+
+
 @frozen
 class Program:
     """What a worker runs: ``runner = factory(blob)``, made once per worker.

@@ -100,6 +100,10 @@ class Ward:
             self._programs[known.number] = known
         return known.broken
 
+    def enlist(self, known: Known) -> None:
+        """Items of this program go out; perhaps it was let go while a stream paused."""
+        self._programs[known.number] = known
+
     def dismiss(self, known: Known) -> bool:
         """Let go of a program in every worker; False while items of it are about."""
         if self.backlog or any(
