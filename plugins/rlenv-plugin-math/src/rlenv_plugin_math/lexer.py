@@ -51,7 +51,7 @@ _MULTI: dict[str, tuple[str, str]] = {
     "<>": ("rel", "!="), "==": ("rel", "="), "==>": ("implies", ""), "=>": ("implies", ""),
     "<=>": ("implies", ""), "->": ("implies", "to"), ":=": ("rel", "="), "{,}": ("{,}", ","),
     "+-": ("pm", "1"), "+/-": ("pm", "1"), "-+": ("pm", "-1"), "\\|": ("norm", ""), "\\%": ("%", "%"),
-    "\\$": ("cur", "$"), "\\_": ("_", "_"), "\\&": ("and", "and"), "\\\\": ("row", ""),
+    "\\$": ("cur", "$"),  "\\&": ("and", "and"), "\\\\": ("row", ""),
     "\\{": ("\\{", "{"), "\\}": ("\\}", "}"),
 }  # fmt: skip
 _ONE: dict[str, tuple[str, str]] = {"<": ("rel", "<"), ">": ("rel", ">"), "=": ("rel", "=")} | {
@@ -130,7 +130,8 @@ def _word(out: Tokens, piece: str, at: int) -> None:
         name = CONSTANTS.get(piece)
         out.put("const" if name else "letter", name or piece, at)
         return
-    for kind, text in classify(piece, out.roman > 0):
+    scripted = len(piece) < 4 and out.source[at + len(piece) : at + len(piece) + 1] in ("^", "_")
+    for kind, text in classify(piece, out.roman > 0, scripted):
         if kind == "mod" and out.kinds and out.kinds[-1] == "(":
             out.kinds[-1], out.texts[-1] = "mod", "("
         else:
@@ -260,7 +261,7 @@ _WORDS_LIKE_CALLS = words_of(
 
 
 @lru_cache(2048)
-def classify(word: str, roman: bool) -> tuple[tuple[str, str], ...]:  # noqa: FBT001 - a cache key
+def classify(word: str, roman: bool, scripted: bool) -> tuple[tuple[str, str], ...]:  # noqa: FBT001 - a cache key
     """What a run of letters is: a keyword, function, constant, Greek letter, product, unit or word."""
     if word in FUNCTIONS:
         return ((("fn", FUNCTIONS[word])) if word not in ("min", "sec", "deg") else ("word", word),)
@@ -278,7 +279,7 @@ def classify(word: str, roman: bool) -> tuple[tuple[str, str], ...]:  # noqa: FB
         return pieces
     if roman and not (word.isupper() and len(word) < 4):
         return (("word", word),)
-    if _unit(word) or not is_product(word):
+    if _unit(word) or not (scripted or is_product(word)):
         return (("word", word),)
     return tuple(map(_letter, word))
 

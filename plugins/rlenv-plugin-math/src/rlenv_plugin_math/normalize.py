@@ -81,7 +81,7 @@ _TEXTS = {
     "⅛": r"\frac{1}{8}", "⅜": r"\frac{3}{8}", "⅝": r"\frac{5}{8}", "⅞": r"\frac{7}{8}",
     "⅑": r"\frac{1}{9}", "⅒": r"\frac{1}{10}", "\u00a0": " ", "\u2009": "\\,", "\u202f": "\\,",
     "\u2007": "\\,", "\u2008": "\\,", "\u200a": "\\,", "٫": ".", "٬": "{,}", "٪": "%",
-    "＄": "\\$", "﹩": "\\$",
+    "¢": " cents", "＄": "\\$", "﹩": "\\$",
 }  # fmt: skip
 _GONE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff\ufe0e\ufe0f\u061c"
 _TABLE: dict[int, str] = {ord(c): f"\\{n} " for c, n in (_GREEK | _COMMANDS).items()}
@@ -107,10 +107,34 @@ def normalize(text: str) -> str:
         raise Unparsed("too long", LENGTH)
     if not text.isascii():
         text = _ascii(text)
+    if not text.isprintable() or "\\\\" in text or "{:}" in text or "{.}" in text:
+        text = _healed(text)
     text = unwrap(" ".join(text.split()))
     if len(text) > LENGTH:
         raise Unparsed("too long", LENGTH)
     return _dollars(text) if "$" in text else text
+
+
+# a command whose backslash and first letter became one control character on the way through JSON
+_LOST = (
+    ("\f", "\\f", "rac|orall"), ("\b", "\\b", "oxed|egin|inom|ar|eta|mod|ot"), ("\v", "\\v", "ec|ee|ert|arnothing|arphi"),
+    ("\a", "\\a", "lpha|pprox|ngle|rc"), ("\t", "\\t", "imes|ext|frac|an|heta|o(?![a-z])|au|riangle|binom"),
+    ("\r", "\\r", "ight|ho|angle|floor|ceil"), ("\n", "\\n", "eq|e(?![a-z])|u(?![a-z])|abla|ot"),
+)  # fmt: skip
+_CONTROLS = re.compile("|".join(f"{char}(?={tails})" for char, _, tails in _LOST))
+_COMMAND_OF = {char: command for char, command, _ in _LOST}
+_BACKSLASHES = re.compile(r"\\+")
+
+
+def _healed(text: str) -> str:
+    """Undoes what escaping did to the text on its way: lost or doubled backslashes, braced signs."""
+    text = _CONTROLS.sub(lambda match: _COMMAND_OF[match.group()], text)
+    if "\\\\" in text:
+        runs = list(_BACKSLASHES.finditer(text))
+        doubled = any(text[m.end() : m.end() + 1].isalpha() for m in runs)
+        if doubled and all(len(m.group()) % 2 == 0 for m in runs):
+            text = _BACKSLASHES.sub(lambda match: match.group()[::2], text)
+    return text.replace("{:}", ":").replace("{.}", ".")
 
 
 def _ascii(text: str) -> str:
@@ -205,7 +229,12 @@ _MARKS = re.compile(
 )
 
 
+_DETERMINERS = frozenset(("a", "an", "the", "on"))
+
+
 def plain(text: str) -> str:
     """Case-folded words with single spaces, without markup and punctuation at the ends."""
     words = _MARKS.sub(" ", text).replace("\\", "").casefold()
-    return " ".join(words.split()).strip(" .,;:!?'")
+    words = " ".join(words.split()).strip(" .,;:!?'")
+    head, _, rest = words.partition(" ")
+    return rest if rest and head in _DETERMINERS else words

@@ -16,6 +16,7 @@ from .phrases import phrase
 from .tree import Node, Num, Text, height
 
 __all__ = ["Unparsed", "parse", "parse_cached"]
+_WORDY = frozenset(("word", "+", "-", "*", "implies", "setop", "and"))
 _TABLES = (
     atoms,
     brackets,
@@ -72,8 +73,9 @@ def _parsed(text: str) -> Node:
 def _known(text: str, tokens: Tokens) -> Node | None:
     """A phrase that has a meaning as a whole, or a date."""
     known = phrase(plain(text)) if tokens.kinds[0] in ("word", "letter", "num") else None
-    return date(text) if known is None else known
+    return date(plain(text)) if known is None else known
 
 
 def _has_words(tokens: Tokens) -> bool:
-    return any(k == "word" and len(t) > 2 for k, t in zip(tokens.kinds, tokens.texts, strict=True))
+    pairs = zip(tokens.kinds, tokens.texts, strict=True)
+    return any(len(t) > 2 and t.isalpha() and k in _WORDY for k, t in pairs)

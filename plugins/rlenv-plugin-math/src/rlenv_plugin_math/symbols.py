@@ -76,7 +76,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     "lnot": ("not", "not"), "percent": ("%", "%"), "pounds": ("cur", "£"), "euro": ("cur", "€"),
     "yen": ("cur", "¥"), "dollar": ("cur", "$"), "textdollar": ("cur", "$"), "geqslantgtr": ("rel", ">="),
     "textdegree": ("deg", "deg"), "textasciitilde": ("rel", "~"),
-    "end": ("endenv", "end"),
+    "end": ("endenv", "end"), "cr": ("row", ""), "tabularnewline": ("row", ""),
 }  # fmt: skip
 
 NEGATED = {"=": "!=", "in": "notin", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
@@ -110,7 +110,7 @@ FONTS = "mathbf mathit mathcal mathscr mathfrak mathnormal boldsymbol bm underli
 KEYWORDS: dict[str, tuple[str, str]] = {
     "and": ("and", "and"), "or": ("or", "or"), "mod": ("mod", ""), "modulo": ("mod", ""),
     "implies": ("implies", ""), "union": ("setop", "union"), "intersection": ("setop", "intersection"),
-    "times": ("*", "x"), "plus": ("+", "+"), "minus": ("-", "-"),
+    "times": ("*", "times"), "plus": ("+", "plus"), "minus": ("-", "minus"), "negative": ("-", "negative"), "positive": ("+", "positive"), "to": (":", "to"),
 }  # fmt: skip
 
 CURRENCY = {"$": "$", "€": "€", "£": "£", "¥": "¥", "₹": "₹", "₩": "₩", "￥": "¥"}

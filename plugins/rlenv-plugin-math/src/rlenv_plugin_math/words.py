@@ -62,6 +62,9 @@ TAILS = words_of(
 )
 _SHORT_WORDS = words_of(
     """
+    ant art bet bit buy cop dot fry guy hop hut lot nor dim dip din hip hit him his cops ape bee cow hen owl bus cab jar jug
+    mug nut pan pod pot rod tin bun bat cap toy bar bay cub cod den elk emu hub ink jet lap leg lid log
+    mat mop net nap orb pal pad peg pit rug rim sip sub tab tag tap tub vat wig yak zip sum kid kit
     ace act add age ago aid aim air all any are ask bad bag bed big box boy but can car cat
     cup cut day did dog due end eat egg far fat few fit fly for fox fun gas get got gym had
     hat her him his hit hot how ice its job joy key kid law lay leg let lie low mad man map
@@ -84,7 +87,9 @@ def is_product(word: str) -> bool:
         return True
     if len(word) == 3 and word[1:].islower() and word[0].isupper():
         return False
-    in_order = list(word) == sorted(word)
+    in_order = list(word) == sorted(set(word)) and (
+        len(word) == 3 or ord(word[-1]) - ord(word[0]) == 3
+    )
     return in_order or (len(word) == 3 and not _PRODUCT_VOWELS.intersection(word.lower()))
 
 
@@ -115,9 +120,12 @@ def number(words: list[str]) -> tuple[Node, int] | None:
         else:
             return None
     if words[0] == "half":
-        return Div(Num(Fraction(1)), Num(Fraction(2))), 1 + (words[1:3] in (["of"], ["a"]))
+        article = len(words) > 2 and words[1] in ("a", "an")
+        return Div(Num(Fraction(1)), Num(Fraction(2))), 1 + article
     if words[0] in ORDINAL and words[0] != "second" and len(words) == 1:
         return Num(Fraction(ORDINAL[words[0]])), 1
+    if words[0] in SCALES and len(words) == 1:
+        return Num(Fraction(SCALES[words[0]])), 1
     whole, used = _whole(words)
     if not used:
         return None

@@ -43,12 +43,14 @@ _ARCS = {
     "sinh": "asinh", "cosh": "acosh", "tanh": "atanh",
 }  # fmt: skip
 _HEX = "ABCDEF"
+_DETERMINERS = frozenset(("a", "an", "the", "on"))
 _ROOTS = {"sqrt": 2, "cbrt": 3, "fourthroot": 4}
 _OPEN = frozenset(("(", "[", "{", "l|", "|", "lnorm"))
 _BARE = frozenset(("num", "letter", "const", "cmd", "deg", "{"))
 _MINUS_ONE = Num(Fraction(-1))
 _PHRASE_ENDS = frozenset(
-    ("end", ",", ";", "and", "or", "rel", ")", "]", "}", "\\}", "&", "row", "implies", "mid", "|", ":", "land")
+    ("end", ",", ";", "and", "or", "rel", ")", "]", "}", "\\}", "&", "row", "implies", "mid", "|", ":", "land",
+     "lor", "endenv", "r.")
 )  # fmt: skip
 
 
@@ -263,14 +265,29 @@ def word(p: Parser, floor: int) -> Node:
         node, used = found
         p.pos = taken[used - 1][1]
         return node
-    if p.texts[p.pos].lower() in ("option", "choice", "answer") and len(p.texts[p.pos + 1]) == 1:
-        p.pos += 2
-        return Choice(p.texts[p.pos - 1].upper())
+    if p.texts[p.pos].lower() in ("option", "choice", "answer"):
+        chosen = _option(p)
+        if chosen is not None:
+            return chosen
     if _is_money(p):
         return PREFIX["cur"](p, floor)
     if floor > RELATION:
         return _letters(p)
     return _phrase(p)
+
+
+def _option(p: Parser) -> Node | None:
+    """``option B``, ``choice (B)``."""
+    pos = p.pos + 1
+    bracket = p.kinds[pos] == "("
+    pos += bracket
+    letter = p.texts[pos].upper()
+    if p.kinds[pos] not in ("letter", "const") or len(letter) != 1 or not letter.isalpha():
+        return None
+    if bracket and p.kinds[pos + 1] != ")":
+        return None
+    p.pos = pos + 1 + bracket
+    return Choice(letter)
 
 
 def _is_money(p: Parser) -> bool:
@@ -298,10 +315,12 @@ def _upcoming(p: Parser) -> list[tuple[str, int]]:
 
 def _letters(p: Parser) -> Node:
     """A short word inside an expression is a product of letters (``ms`` in ``3ms + 1``), else prose."""
-    text = p.texts[p.pos]
-    if len(text) > 3 or not words.is_product(text) or p.upright[p.pos]:
-        raise Prose
     at = p.pos
+    text = p.texts[at]
+    glued = p.gaps[at] == 0 or (p.gaps[at + 1] == 0 and p.kinds[at + 1] != "end")
+    product = words.is_product(text) or (len(text) == 2 and glued)
+    if len(text) > 3 or not product or p.upright[at]:
+        raise Prose
     for row, value in ((p.kinds, "letter"), (p.gaps, 0), (p.ats, p.ats[at]), (p.upright, False)):
         row[at : at + 1] = [value] * len(text)  # type: ignore[list-item]
     p.texts[at : at + 1] = list(text)
@@ -323,6 +342,10 @@ def _phrase(p: Parser) -> Node:
         return _letters(p)
     if p.kinds[p.pos] not in _PHRASE_ENDS:
         raise Prose
+    if p.kinds[p.pos] == "rel" and len(parts) > 1 and p.kinds[p.pos - 1] != "word":
+        raise Prose  # therefore x = 5
+    if text.partition(" ")[0] in _DETERMINERS and " " in text:
+        text = text.partition(" ")[2]
     known = phrase(text)
     return Text(text) if known is None else known
 

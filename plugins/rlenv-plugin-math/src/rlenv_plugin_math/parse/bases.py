@@ -15,7 +15,7 @@ WORD_BASES = {
     "eleven": 11, "twelve": 12, "sixteen": 16,
 }  # fmt: skip
 _NUMERAL = re.compile(
-    r"([0-9A-Z]+(?:\.[0-9A-Z]+)?)_ ?(?:\{ ?)?(?:\\(?:text|mathrm) ?\{ ?)?(\d{1,2}|[a-z]+)[} ]*"
+    r"([0-9A-Za-z]+(?:\.[0-9A-Za-z]+)?)(\}?) ?_ ?\{? ?\(?(?:\\(?:text|mathrm) ?\{ ?)?(\d{1,2}|[a-z]+)[)} ]*"
 )
 PREFIXED = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8}
 
@@ -26,19 +26,22 @@ def hexadecimal(p: Parser) -> Node | None:
     match = _NUMERAL.match(p.source, p.ats[at])
     if match is None or len(match.group(1)) < 2:
         return None
-    if match.group(2) != "16" and match.group(1).isalpha():
+    if match.group(3) != "16" and match.group(1).isalpha():
         return None
     return read_based(p, at)
 
 
 def read_based(p: Parser, at: int) -> Node | None:
-    """``101_2``, ``1A_{16}`` from the text where the token at ``at`` begins."""
+    """The numeral with its base in the text where the token at ``at`` begins, or None."""
     match = _NUMERAL.match(p.source, p.ats[at])
-    if match is None:
+    if match is None or (match.group(2) and not p.upright[at]):
         return None
-    name = match.group(2)
+    name = match.group(3)
     base = int(name) if name.isdigit() else WORD_BASES.get(name, 0)
-    node = based(match.group(1), base)
+    digits = match.group(1)
+    if base != 16 and digits != digits.upper():
+        return None
+    node = based(digits, base)
     if node is not None:
         end = match.end()
         while p.ats[p.pos] < end and p.kinds[p.pos] != "end":

@@ -6,7 +6,7 @@ from rlenv_plugin_math.limits import Unparsed
 from rlenv_plugin_math.tree import Builder, Call, Logic, Matrix, Node, Rel, Seq, SetOf, Sym
 
 from .engine import NO_STOPS, PREFIX, Parser
-from .lists import items
+from .lists import combined, items
 
 _FRENCH = frozenset(("[", "r["))
 _BAR = frozenset(("|", "r|"))
@@ -27,6 +27,8 @@ def bracket(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for 
         between = ""
     else:
         nodes, between = items(p)
+        if "|" in between:
+            nodes, between = [combined(nodes, between)], ""
         if p.kinds[p.pos] not in (")", "]", "r[", "["):
             raise p.broken()
         p.pos += 1
@@ -88,7 +90,6 @@ def braces(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for a
     r"""``\{1, 2\}``, ``\{x \mid x > 1\}``, a system behind ``\left\{``; ``{…}`` alone is a group."""
     group = p.kinds[p.pos] == "{"
     closing = ("}",) if group else ("\\}", "r.")
-    first = p.pos == 0
     saved = p.inside, p.stops
     p.inside, p.stops = True, _SUCH_THAT
     p.deeper()
@@ -106,36 +107,38 @@ def braces(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for a
         p.pos += 1
         if system and type(node) is SetOf and len(node.items) == 1:
             node = node.items[0]
-        if (
-            group
-            and first
-            and p.kinds[p.pos] == "end"
-            and "\\" not in p.source
-            and type(node) is not Builder
-        ):
-            node = node if type(node) is SetOf else SetOf((node,))
     p.depth -= 1
     p.inside, p.stops = saved
     return node
 
 
 def _braced(p: Parser, group: bool) -> Node:  # noqa: FBT001 - private
-    nodes, _ = items(p)
+    nodes, between = items(p)
     if p.kinds[p.pos] in _SUCH_THAT:
         p.pos += 1
         p.stops = NO_STOPS
-        return _builder(nodes, items(p)[0])
+        return _builder(nodes, *items(p))
+    if "|" in between:
+        nodes = [combined(nodes, between)]
     if group and len(nodes) == 1:
         return nodes[0]
     return SetOf(tuple(nodes))
 
 
-def _builder(left: list[Node], conditions: list[Node]) -> Builder:
-    condition = conditions[0] if len(conditions) == 1 else Logic("and", tuple(conditions))
+def _builder(left: list[Node], conditions: list[Node], between: str) -> Builder:
+    if "|" in between:
+        condition = combined(conditions, between)
+    else:
+        condition = conditions[0] if len(conditions) == 1 else Logic("and", tuple(conditions))
     element: Node = left[0] if len(left) == 1 else Seq(tuple(left), "(", ")")
     if type(element) is Rel and element.ops == ("in",):
         return Builder(element.args[0], condition, element.args[1])
     return Builder(element, condition)
+
+
+def prescript(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    """``_{10}C_3``."""
+    return _prescript(p)
 
 
 def _prescript(p: Parser) -> Node:
@@ -205,6 +208,7 @@ def ellipsis(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
 
 
 PREFIX |= {
+    "_": prescript,
     "(": bracket,
     "[": bracket,
     "]": bracket,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlenv_plugin_math.tree import Add, Items, Logic, Mod, Node, Num, Quantity, Rel, Sym, Text
+from rlenv_plugin_math.tree import Add, Items, Logic, Mod, Node, Num, Quantity, Rel, Seq, Sym, Text
 from rlenv_plugin_math.units import convert
 
 from .engine import Parser
@@ -33,7 +33,11 @@ def items(p: Parser) -> tuple[list[Node], str]:
 
 def listing(p: Parser) -> Node:
     """Items between commas, "and" and "or"."""
-    nodes, between = items(p)
+    return combined(*items(p))
+
+
+def combined(nodes: list[Node], between: str) -> Node:
+    """One node of several items and the signs between them."""
     if len(nodes) == 1:
         return nodes[0]
     if "|" in between:
@@ -100,7 +104,7 @@ def _spread(nodes: list[Node]) -> list[Node]:
     if type(last) is Mod and not any(type(n) is Mod for n in nodes[:-1]):
         nodes = [_with_modulus(n, last.modulus) for n in nodes]
     first = nodes[0]
-    if type(first) is not Rel or first.ops != ("=",) or type(first.args[0]) is not Sym:
+    if type(first) is not Rel or first.ops != ("=",) or type(first.args[0]) not in (Sym, Seq):
         return nodes
     if any(type(n) in (Rel, Text) for n in nodes[1:]):
         return nodes

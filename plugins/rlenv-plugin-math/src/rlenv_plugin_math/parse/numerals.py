@@ -43,6 +43,8 @@ def number(p: Parser, floor: int) -> Node:
     text = p.texts[at]
     p.pos = at + 1
     kind = p.kinds[at + 1]
+    if kind == "letter" and p.texts[at + 1] == "x" and p.kinds[at + 2] == "num" and p.gaps[at + 1]:
+        kind = p.kinds[at + 1] = "*"  # 6 x 7
     if text.isdigit():
         if kind not in _PLAIN or (kind == "," and not p.inside):
             return _continued(p, text, kind, floor)
@@ -216,4 +218,13 @@ def _times_power_of_ten(p: Parser, node: Num) -> Node:
     return shifted(node, power)
 
 
-PREFIX["num"] = number
+def point(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    r"""``.\overline{12}``: a decimal that begins with its period."""
+    p.pos += 1
+    node = repeating(p, "0.") if p.kinds[p.pos] == "cmd" else None
+    if node is None:
+        raise p.broken()
+    return node
+
+
+PREFIX |= {"num": number, ".": point}

@@ -34,7 +34,7 @@ from .engine import (
     Parser,
     Prose,
 )
-from .quantities import attach, names_unit, of_words
+from .quantities import attach, based_on, names_unit, of_words
 
 SET_NODES = (SetOf, Seq, SetOp, NamedSet, Builder)
 # what may begin a factor without a sign before it
@@ -43,6 +43,9 @@ STARTS = frozenset(
      "lceil", "basis", "langle", "cur", "%", "deg", "norm")
 )  # fmt: skip
 _UNITS = frozenset(("word", "letter", "const", "%", "deg", "cmd", "cur"))
+
+
+_AFTER_CLOSING = frozenset(("end", "setop", ",", ")", "\\}", "and", "or", "rel"))
 
 
 def negative(node: Node) -> Node:
@@ -152,6 +155,14 @@ def _juxtaposed(p: Parser, kind: str, factors: list[Node]) -> bool:
         return True
     if kind == "[" and p.gaps[p.pos] and type(factors[-1]) in SET_NODES:
         return False
+    if kind == "(" and p.kinds[p.pos + 1] == "word" and p.gaps[p.pos]:
+        found = based_on(p, factors[-1])
+        if found is None:
+            raise Prose  # 18 (it is not 17)
+        factors[-1] = found
+        return True
+    if kind == "[" and p.inside and p.kinds[p.pos + 1] in _AFTER_CLOSING:
+        return False  # [0, 1[
     if kind == "letter" and p.texts[p.pos] == "U" and type(factors[-1]) in SET_NODES:
         p.kinds[p.pos], p.texts[p.pos] = "setop", "union"
         return False
@@ -285,20 +296,27 @@ def factorial(p: Parser, left: Node) -> Node:
 
 
 def subscript(p: Parser, left: Node) -> Node:
-    """``(101)_2``: only numerals and sets take a subscript here; names read theirs themselves."""
+    """``(2F)_{16}``: only numerals and sets take a subscript here; names read theirs themselves."""
     pos = p.pos
-    digits = (
-        p.texts[pos - 2] if p.kinds[pos - 1] == ")" and p.kinds[pos - 3 : pos - 2] == ["("] else ""
-    )
     p.pos += 1
     base = script(p, below=True)
-    if digits and type(left) in (Num, Sym) and type(base) is Num and base.value.denominator == 1:
+    digits = _bracketed_digits(p, pos)
+    if digits and type(base) is Num and base.value.denominator == 1:
         node = based(digits, int(base.value))
         if node is not None:
             return node
     if type(left) is NamedSet:
         return NamedSet(f"{left.name}_{p.source[p.ats[pos] + 1 : p.ats[p.pos]].strip(' {}')}")
     raise Unparsed("a subscript of no name", p.ats[pos])
+
+
+def _bracketed_digits(p: Parser, pos: int) -> str:
+    """The digits in the brackets that close right before ``pos``, or nothing."""
+    if p.kinds[pos - 1] != ")":
+        return ""
+    end = p.ats[pos - 1]
+    digits = p.source[p.source.rfind("(", 0, end) + 1 : end].strip()
+    return digits if digits.replace(".", "").isalnum() and digits.isascii() else ""
 
 
 def prime(p: Parser, left: Node) -> Node:

@@ -36,13 +36,13 @@ def names_unit(p: Parser) -> bool:
         return p.texts[pos].endswith("frac") and p.kinds[pos + 1] == "{" and p.upright[pos + 2]
     if p.upright[pos]:
         return units.lookup(p.texts[pos]) is not None
-    if not p.gaps[pos] or not units.stands_alone(p.texts[pos]) or p.kinds[pos - 1] != "num":
+    before = p.kinds[pos - 1]
+    if not p.gaps[pos] or not units.stands_alone(p.texts[pos]) or before not in ("num", "}"):
         return False
-    saved = p.pos
     unit = _unit(p)
     ends = p.kinds[p.pos] in _ENDS
-    p.pos = saved
-    return unit is not None and ends
+    p.pos = pos
+    return unit is not None and ends and (before == "num" or len(unit) > 1)
 
 
 def attach(p: Parser, value: Node) -> Node | None:
@@ -107,7 +107,7 @@ def _unit(p: Parser) -> units.Unit | None:
                 continue
         elif kind == "*" or (kind == "-" and p.kinds[p.pos + 1] == "word"):
             p.pos += 1
-        elif kind not in ("word", "letter") or (kind == "letter" and not p.upright[p.pos]):
+        elif kind != "word" and not (kind == "letter" and _unit_letter(p)):
             break
         part = _factor(p, sign)
         if part is None:
@@ -115,6 +115,12 @@ def _unit(p: Parser) -> units.Unit | None:
             break
         parts.append(part)
     return units.make(parts)
+
+
+def _unit_letter(p: Parser) -> bool:
+    """A letter that goes on a product of units: roman, or ``N m`` with its space."""
+    pos = p.pos
+    return p.upright[pos] or (p.gaps[pos] > 0 and units.stands_alone(p.texts[pos]))
 
 
 def _bracketed(p: Parser, parts: list[tuple[str, int]]) -> bool:
@@ -175,6 +181,9 @@ def _factor(p: Parser, sign: int) -> tuple[str, int] | None:
         p.pos = saved
         return None
     p.pos += 1
+    if name == "deg" and (scale := units.lookup(p.texts[p.pos])) in ("degC", "degF"):
+        name = scale or name
+        p.pos += 1
     if (
         kind == "word"
         and p.kinds[p.pos] == "."
@@ -223,15 +232,15 @@ def of_words(p: Parser, value: Node | None) -> Node | None:
     None when the word is none of these (a unit of the table is left to ``attach``).
     """
     word = p.texts[p.pos].lower()
-    if value is None:
+    if value is None or word == "per":
         return None
     if (word in SCALES or word in COUNTS) and (node := scaled(value, word)) is not None:
         p.pos += 1
         return node
-    if word in ("base", "in") and type(value) is Num:
-        found = _base(p, p.pos + (word == "in"))
-        if found is not None:
-            return found
+    if word in ("base", "in") and (found := based_on(p, value)) is not None:
+        return found
+    if len(word) == 2 and p.kinds[p.pos + 1] in (")", "^") and "\\" in p.source:
+        return None  # \frac12 at)
     if word in _SQUARE or units.lookup(word) or units.lookup(p.texts[p.pos]):
         return None
     if not numeric(value):
@@ -239,15 +248,18 @@ def of_words(p: Parser, value: Node | None) -> Node | None:
     return _counted(p, value)
 
 
-def _base(p: Parser, pos: int) -> Node | None:
-    """``101 base 2``, ``101 in base two``."""
-    if p.texts[pos] != "base":
+def based_on(p: Parser, value: Node) -> Node | None:
+    """``101 base 2``, ``101 in base two``, ``101 (base 2)``."""
+    bracket = p.kinds[p.pos] == "("
+    pos = p.pos + (bracket or p.texts[p.pos] == "in")
+    if p.texts[pos] != "base" or type(value) is not Num or p.kinds[p.pos - 1] != "num":
         return None
     name = p.texts[pos + 1]
     base = int(name) if name.isdigit() and len(name) < 3 else WORD_BASES.get(name, 0)
-    node = based(p.source[: p.ats[p.pos]].split()[-1], base) if base else None
-    if node is not None:
-        p.pos = pos + 2
+    node = based(p.texts[p.pos - 1], base) if base else None
+    if node is None or (bracket and p.kinds[pos + 2] != ")"):
+        return None
+    p.pos = pos + 2 + bracket
     return node
 
 

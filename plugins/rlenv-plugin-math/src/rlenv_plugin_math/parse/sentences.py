@@ -20,13 +20,15 @@ _AFTER_CHOICE = frozenset(("end", ",", "and", "or", ";"))
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)").fullmatch
 _MONTH_DAY = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?").fullmatch
 _DAY_MONTH = re.compile(
-    r"(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([A-Za-z]{3,9})\.?(?:,? (\d{4}))?"
+    r"(?:the )?(\d{1,2})(?: ?(?:st|nd|rd|th))?(?: of)? ([A-Za-z]{3,9})\.?(?:,? (\d{4}))?"
 ).fullmatch
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def sentence(p: Parser) -> Node:
     """The node of the whole text; of a chain of conclusions the last part."""
+    if p.kinds[0] == "rel" and p.texts[0] == "=":
+        p.pos = 1
     node = _choice(p) or listing(p)
     while p.take("implies"):
         if p.kinds[p.pos] == "end":

@@ -6,7 +6,7 @@ from rlenv_plugin_math.limits import Unparsed, words_of
 from rlenv_plugin_math.tree import Call, Items, Matrix, Node, Piecewise, Rel, Text
 
 from .engine import NO_STOPS, Parser
-from .lists import items
+from .lists import combined, items
 
 _MATRICES = words_of(
     """
@@ -142,9 +142,12 @@ def _cell(p: Parser, row: list[Node], *, system: bool) -> Node:
     if not system:
         return p.expr(0)
     node = p.expr(0)
-    if p.kinds[p.pos] in ("and", "or"):
-        return items(p)[0][0]
-    return node
+    if p.kinds[p.pos] not in ("and", "or"):
+        return node
+    word = "&" if p.kinds[p.pos] == "and" else "|"
+    p.pos += 1
+    nodes, between = items(p)
+    return combined([node, *nodes], word + between)
 
 
 def _joined(p: Parser, row: list[Node]) -> Node:
