@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from .composites import Composite, Slot
+from .metadata import version
 from .record import dumps, plain
 from .secret import key_id
 
@@ -19,17 +20,20 @@ if TYPE_CHECKING:
     from .environment import Environment
 
 
+_SHOWS_ONLY = ("cli", "report", "testing")  # folders of rlenv that make no verdict
+
+
 def fingerprint(env: Environment) -> str:
     """sha256 of the canonical JSON of the resolved slots, the pass mark, the code and the secret's key id.
 
-    The code is rlenv and every package that a stage's class comes from, by the bytes of its Python files;
-    so an edit counts even where a version stood still.
+    The code is rlenv (without its command line and reports) and every package that a stage's class comes
+    from, by the bytes of its files; so an edit counts even where a version stood still.
     """
     packages = sorted({"rlenv", *(_package(slot) for slot in _leaves(env.root))})
     canonical = {
         "root": _composite(env.root),
         "pass_mark": env.pass_mark,
-        "code": {package: _content(package) for package in packages},
+        "code": {package: [version(package), _content(package)] for package in packages},
         "key": key_id(),
     }
     return hashlib.sha256(dumps(_sorted(canonical)).encode()).hexdigest()
@@ -102,7 +106,7 @@ def _content(package: str) -> str:
     paths = list(getattr(module, "__path__", ())) or [getattr(module, "__file__", None) or ""]
     digest = hashlib.sha256()
     for root in paths:
-        for path in _files(root):
+        for path in _files(root, _SHOWS_ONLY if package == "rlenv" else ()):
             with open(path, "rb") as file:
                 content = file.read()
             digest.update(f"{os.path.relpath(path, root)}\0{len(content)}\0".encode())
@@ -110,11 +114,11 @@ def _content(package: str) -> str:
     return digest.hexdigest()
 
 
-def _files(root: str) -> Iterator[str]:
+def _files(root: str, without: Sequence[str]) -> Iterator[str]:
     if os.path.isfile(root):
         yield root
     for folder, folders, names in os.walk(root):
-        folders.sort()
+        folders[:] = sorted(folder for folder in folders if folder not in without)
         for name in sorted(names):
             if name.endswith((".py", ".json", ".toml")):
                 yield os.path.join(folder, name)
