@@ -151,6 +151,7 @@ class Equal:
         return None
 
     def _slow(self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]) -> Outcome:
+        from .limits import Unparsed
         from .match import match
 
         key, options = attempt.key(), self._options()
@@ -161,7 +162,12 @@ class Equal:
                 self.unparsed == "text" and gold.plain is None and bool(_problem(gold, options))
             )
             by_text = by_text or as_text
-            found = match(gold, extraction, key, options, as_text=as_text)
+            try:
+                found = match(gold, extraction, key, options, as_text=as_text)
+            except Unparsed as error:  # `validate` was not asked
+                raise TaskError(
+                    f"the gold answer cannot be read: {error}", attempt.task.id
+                ) from None
             if found.equal or best is None or (best.decided and not found.decided):
                 best = found
             if found.equal:

@@ -76,6 +76,12 @@ def _stated(text: str) -> str:
             return ", ".join(dict.fromkeys(c.text for c in claims))
     if "####" in text:
         text = text[text.rfind("####") + 4 :].strip()
+    elif "nswer" in text:
+        from .extract import FOUND, extract
+
+        announced = extract(text, "statement")
+        if announced.state == FOUND:
+            text = announced.answers[0]
     return undollared(text)
 
 

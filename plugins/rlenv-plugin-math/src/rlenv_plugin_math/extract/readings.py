@@ -110,6 +110,8 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     """
     if len(text) > _LONGEST:
         return (text,), False
+    if text[:1] == "=":  # what stood to the left of it was left out
+        text = text[1:].strip()
     if "~~" in text:
         text = re.sub(r"~~[^~]*~~", " ", text).strip()  # struck out, so withdrawn
     if "cancel{" in text or "\\sout{" in text:

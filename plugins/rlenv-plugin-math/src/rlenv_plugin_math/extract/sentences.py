@@ -68,17 +68,34 @@ def _scan(text: str, start: int, end: int, *, math: bool, lines: bool) -> int | 
         symbol = mark[0]
         if symbol[0] == "$":
             if math:
-                dollars = "" if dollars == symbol else (dollars or symbol)
+                closes = dollars == symbol
+                dollars = "" if closes else (dollars or symbol)
+                if closes and _ended_inside(text, mark, end):
+                    return mark.end()
         elif symbol in _OPEN:
             inside += 1
         elif symbol in _CLOSE:
             inside = max(0, inside - 1)
+            if not inside and not dollars and _ended_inside(text, mark, end):
+                return mark.end()
         elif symbol == "\n":
             if lines and not inside and not (dollars and _closes(text, mark.end(), end, dollars)):
                 return mark.start()
         elif symbol[0] != "\\" and not inside and not dollars and _stops(text, mark.start(), end):
             return mark.start()
     return None if dollars else end
+
+
+def _ended_inside(text: str, closer: re.Match[str], end: int) -> bool:
+    """Whether a formula that closes here holds the full stop of its sentence: "$$x = 5.$$ Then …"."""
+    at = closer.end()
+    if (
+        at + 1 >= end
+        or not text[at].isspace()
+        or not text.endswith((".$", ".$$", ".\\]", ".\\)"), 0, at)
+    ):
+        return False
+    return text[at + 1].isupper()
 
 
 def _closes(text: str, at: int, end: int, dollars: str) -> bool:

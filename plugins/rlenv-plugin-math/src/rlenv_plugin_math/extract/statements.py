@@ -20,7 +20,7 @@ _LINK = f"(?:{_IS}|{_MARK}|=)"
 @cache
 def _noise() -> re.Pattern[str]:
     return re.compile(
-        r"(?:[\s:：]|=>?|\*+(?=\s)|\*\*(?=\s|:)|-+(?=\s)|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*"
+        r"(?:[\s:：]|=>?|\*+(?=\s)|\*\*(?=\s|:)|(?<=\n)-+(?=\s)|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*"
     )
 
 
@@ -29,7 +29,7 @@ def _behind_answer() -> re.Pattern[str]:
     """What may stand between the word "answer" and the answer itself."""
     return re.compile(
         r"s?\b(?!\s*(?:key|sheet|choice|question|option))"
-        rf"(?:[^\n.:：=?!<>\\]{{0,60}}?{_IS}|(?P<gap>{_OF}){_MARK}|\s*[=＝])",
+        rf"(?:[^\n.:：=?!<>\\]{{0,60}}?{_IS}|(?P<gap>{_OF}){_MARK}|\s*[=＝]|[ \t]+(?=\$|\\[(\[]))",
         re.IGNORECASE,
     )
 

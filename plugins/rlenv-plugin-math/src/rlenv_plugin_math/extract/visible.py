@@ -7,9 +7,10 @@ from functools import cache
 
 _HINTS = ("hink", "HINK", "easoning", "EASONING", "hought", "HOUGHT", "channel|>")
 _TRAILERS = (
-    "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|return|>", "<|end|>", "</s>", "<eos>",
+    "<|im_end|>", "<|im_start|>", "<|im_start|>user", "<|im_start|>assistant", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|return|>", "<|end|>", "</s>", "<eos>",
     "<end_of_turn>", "<|end_of_solution|>", "<｜end▁of▁sentence｜>",
 )  # fmt: skip
+_TURNS = ("<|im_start|>user", "<|im_start|>assistant")
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 
 
@@ -62,7 +63,7 @@ def _before_trailers(response: str, start: int) -> int:
         if response[end - 1].isspace() or response[end - 1] == "\x00":
             end -= 1
             continue
-        if response[end - 1] != ">":
+        if response[end - 1] != ">" and not response.endswith(_TURNS, start, end):
             break
         mark = next((t for t in _TRAILERS if response.endswith(t, start, end)), None)
         if mark is None:
