@@ -61,13 +61,13 @@ class Crew:
     def _sent(self, runner: str, what: Wire) -> Future[Done | Failed]:
         from concurrent.futures import Future
 
-        from .workers import Failed
+        from .workers import Failed, PoolClosed
 
         pool, program = self.pool(), self.program(runner)
         try:
             return pool.submit(program, what)
-        except RuntimeError:
-            raise  # closed meanwhile: a mistake of the caller
+        except PoolClosed:
+            raise  # by another thread, meanwhile: a mistake of the caller
         except Exception as err:  # noqa: BLE001 - pickling runs code of the task and of the artifacts
             refused: Future[Done | Failed] = Future()
             message = f"the task or an artifact cannot be sent on: {err}"[:500]

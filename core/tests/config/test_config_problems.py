@@ -209,3 +209,13 @@ def test_any_mapping_is_an_environment_or_a_config_error(mapping: dict[str, Any]
 
     assert found
     assert all(found)
+
+
+def test_a_bad_number_is_reported_beside_a_stage_that_does_not_exist():
+    mapping = {"name": "e", "stage": [{"use": "core/nothing", "weight": -1}]}
+
+    with pytest.raises(ConfigError) as err:
+        load_dict(mapping)
+
+    assert len(err.value.problems) == 2
+    assert "weight is ≥ 0, not -1" in str(err.value)

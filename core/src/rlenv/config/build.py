@@ -118,13 +118,14 @@ class _Slots:
             slots = self.all(table, path, f"{full}/")
             children = BAD if len(self._problems.found) > before else slots
         stage = _stage(use, options, children, path, self._problems)
-        if stage is BAD or entry is BAD:
+        if entry is BAD:
             return None
         numbers = {
             key: getattr(entry, key) for key in ("weight", "gate", "penalty", "bonus", "timeout")
         }
         try:
-            return Slot(name, stage, **numbers, use=use, options=_plain(options))
+            slot = Slot(name, stage, **numbers, use=use, options=_plain(options))
+            return None if stage is BAD else slot
         except ConfigError as error:
             self._problems.error(path, error)
             return None
