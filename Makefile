@@ -11,6 +11,9 @@ PROJECTS := $(wildcard core/pyproject.toml plugins/*/pyproject.toml contrib/*/py
 PINS := requirements/build.txt requirements/constraints.txt
 EXAMPLE := examples/everyday
 
+# Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test lint bench clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
