@@ -37,7 +37,7 @@ PATIENCE = 20.0  # wall seconds after which a judge that is stuck on one case is
 
 INSTALL = {
     "math-verify": "python3 -m venv .venv-mathverify && .venv-mathverify/bin/pip install 'math-verify[antlr4_13_2]'",
-    "sympy": "python3 -m venv .venv-mathverify && .venv-mathverify/bin/pip install sympy antlr4-python3-runtime==4.11",
+    "sympy": "python3 -m venv .venv-mathverify && .venv-mathverify/bin/pip install sympy lark",
 }
 BY_OBJECTS = """
 from rlenv import Environment, Pipeline, Slot, Task
@@ -112,7 +112,7 @@ def peers() -> Iterator[tuple[str, str, str]]:
     missing = dict(INSTALL)
     for python in filter(None, os.environ.get("RLENV_PEERS", "").split(os.pathsep)):
         for package, script in (("math-verify", "mathverify.py"), ("sympy", "sympy_latex.py")):
-            wanted = [package] if package != "sympy" else ["sympy", "antlr4-python3-runtime"]
+            wanted = [package] if package != "sympy" else ["sympy", "lark"]
             asked = [
                 subprocess.run(
                     [python, "-c", probe, p], capture_output=True, text=True, check=False
@@ -121,7 +121,7 @@ def peers() -> Iterator[tuple[str, str, str]]:
             ]
             if package in missing and not any(a.returncode for a in asked):
                 del missing[package]
-                label = "sympy.parsing.latex" if package == "sympy" else package
+                label = "sympy lark" if package == "sympy" else package
                 yield f"{label} {asked[0].stdout.strip()}", python, script
     for package, command in missing.items():
         print(
@@ -196,7 +196,7 @@ def main() -> None:
     size = 40 if args.quick else args.sample
     if 0 < size < len(cases):
         cases = random.Random(0).sample(cases, size)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cases.jsonl"
         file.write_text("".join(json.dumps(case) + "\n" for case in cases), "utf-8")

@@ -1,5 +1,6 @@
 """What every judge of mathematical answers shares: it reads cases, and prints one score and its CPU time per case."""
 
+import contextlib
 import json
 import os
 import sys
@@ -9,13 +10,22 @@ from pathlib import Path
 
 Judge = Callable[[str, str], bool]  # (gold, response) -> is it right?
 
+WARM = (
+    ("1", "1"),
+    (r"\frac{x}{2}", r"\frac12 x"),
+    ("1", r"\int_0^1 2x\,dx"),
+    ("(1,2]", r"\{1, 2\}"),
+)
+
 
 def serve(judge: Judge, cpu: Callable[[], float] = time.process_time) -> None:
     """Judge the cases of the file in argv[1] from number argv[2] on; one JSON list per line: number, score, CPU."""
     lines = Path(sys.argv[1]).read_text("utf-8").splitlines()
     out = os.fdopen(os.dup(1), "w")  # what a library prints goes elsewhere
     os.dup2(2, 1)
-    judge("1", r"\boxed{1}")  # imports are not the cost of an answer
+    for gold, given in WARM:  # imports and the start of workers are not the cost of an answer
+        with contextlib.suppress(Exception):
+            judge(gold, rf"\boxed{{{given}}}")
     for number in range(int(sys.argv[2]), len(lines)):
         case = json.loads(lines[number])
         start = cpu()

@@ -1,10 +1,10 @@
-"""SymPy's own LaTeX parser and simplify, on the last box of a response, else its last formula or word."""
+"""SymPy's own LaTeX parser (lark) and simplify, on the last box of a response, else its last formula or word."""
 
 import re
 import signal
 
 from answers import serve
-from sympy import simplify
+from sympy import Expr, simplify
 from sympy.parsing.latex import parse_latex
 
 SECONDS = 5  # Math-Verify's own limit
@@ -31,9 +31,13 @@ def judge(gold: str, response: str) -> bool:
         given = answer(response)
         if given.strip() == gold.strip():
             return True
-        return simplify(parse_latex(gold) - parse_latex(given)) == 0
+        return simplify(parsed(gold) - parsed(given)) == 0
     finally:
         signal.alarm(0)
+
+
+def parsed(text: str) -> Expr:
+    return parse_latex(text, backend="lark")
 
 
 def expire(*_: object) -> None:

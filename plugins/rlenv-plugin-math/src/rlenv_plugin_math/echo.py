@@ -1,0 +1,105 @@
+"""Is an equal answer only the question again?  ``2^{10}`` does not answer "Compute 2^{10}"."""
+
+from __future__ import annotations
+
+import re
+from math import gcd
+from typing import TYPE_CHECKING
+
+from .tree import (
+    Add,
+    Based,
+    Choice,
+    Clock,
+    Const,
+    Date,
+    Div,
+    Items,
+    Matrix,
+    Mul,
+    NamedSet,
+    Neg,
+    Node,
+    Num,
+    PlusMinus,
+    Quantity,
+    Ratio,
+    Rel,
+    Seq,
+    SetOf,
+    Sym,
+    Text,
+)
+
+if TYPE_CHECKING:
+    from .gold import Gold
+
+_FORMULA = 500  # characters of a formula that is looked for
+_PROMPT = 20_000  # characters of a prompt that are searched
+_SPACING = re.compile(r"\\(?:left|right|displaystyle|quad|[,;:! ])(?![a-zA-Z])|[\s$]+")
+_STYLES = re.compile(r"\\[dt]frac(?![a-zA-Z])")
+_OPENS = re.compile(r"(?:^|[$:,.;?=\n]|\\[(\[]|(?<![\\A-Za-z])[A-Za-z]{2,}|\\displaystyle)\s*$")
+_CLOSES = re.compile(r"\s*(?:$|[$.,;:?!=]|\\[)\]]|[A-Za-z]{2,})")
+
+
+def echoes(prompt: str, answers: tuple[str, ...], gold: Gold) -> bool:
+    """Whether one of the answers that were read as ``gold`` only restates the prompt."""
+    from .match import given
+
+    wanted = gold.node()
+    for answer in answers:
+        nodes = given(answer).nodes
+        if nodes and restates(prompt, answer, nodes[-1], wanted):
+            return True
+    return False
+
+
+def restates(prompt: str, answer: str, given: Node, wanted: Node) -> bool:
+    """Whether ``answer`` is an unfinished formula that stands, sign for sign, in ``prompt``.
+
+    A finished value (a number, a point, ``x=5``, a set of numbers) is never a restatement, even where the
+    prompt names it: there the question may offer it.  ``given`` and ``wanted`` are the trees of the answer
+    and of the gold.
+    """
+    return not _finished(given, wanted) and _stands_in(prompt, answer)
+
+
+def _stands_in(prompt: str, answer: str) -> bool:
+    formula = _SPACING.sub("", _STYLES.sub(r"\\frac", answer)).rstrip(".")
+    if not 2 <= len(formula) <= _FORMULA:
+        return False
+    gap = r"(?:\\(?:left|right|displaystyle|[,;:! ])|\s)*"
+    pattern = gap.join(map(re.escape, formula))
+    text = _STYLES.sub(r"\\frac", prompt[:_PROMPT])
+    return any(
+        _OPENS.search(text[max(0, m.start() - 40) : m.start()]) and _CLOSES.match(text, m.end())
+        for m in re.finditer(pattern, text)
+    )
+
+
+def _finished(node: Node, wanted: Node) -> bool:
+    """Whether nothing is left to be worked out in ``node``."""
+    match node:
+        case Num() | Const() | Sym() | Choice() | Clock() | Date() | Text() | NamedSet() | Based():
+            return True
+        case Neg(arg):
+            return _finished(arg, wanted)
+        case PlusMinus(None, right):
+            return _finished(right, wanted)
+        case Div(Num(top), Num(bottom)):
+            return gcd(top.numerator, bottom.numerator) == 1
+        case Add((Num(), Div() as part)):
+            return _finished(part, wanted)
+        case Mul((Num(), Const())):
+            return True
+        case Quantity(value, unit):
+            same = not isinstance(wanted, Quantity) or wanted.unit == unit
+            return same and _finished(value, wanted)
+        case Ratio(items):
+            whole = [n.value.numerator for n in items if isinstance(n, Num)]
+            return len(whole) == len(items) and gcd(*whole) == 1
+        case Seq(items) | Items(items) | SetOf(items) | Rel(items):
+            return all(_finished(item, wanted) for item in items)
+        case Matrix(rows):
+            return all(_finished(item, wanted) for row in rows for item in row)
+    return False
