@@ -138,6 +138,8 @@ def _symbol(node: Sym) -> str:
     name, _, below = node.name.partition("_")
     if name == "...":
         return r"\ldots"
+    if name.startswith("angle "):
+        return "\\" + name
     head = name.rstrip("'")
     text = head if len(head) == 1 else f"\\{head} "
     if below:

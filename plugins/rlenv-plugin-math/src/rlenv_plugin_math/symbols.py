@@ -73,7 +73,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     "vdots": ("...", "..."), "ddots": ("...", "..."), "degree": ("deg", "deg"), "circ": ("circ", "o"),
     "pmod": ("mod", "p"), "bmod": ("mod", ""), "mod": ("mod", ""), "pod": ("mod", "p"),
     "over": ("over", "frac"), "choose": ("over", "binomial"), "neg": ("not", "not"),
-    "lnot": ("not", "not"), "percent": ("%", "%"), "pounds": ("cur", "£"), "euro": ("cur", "€"),
+    "lnot": ("not", "not"), "angle": ("angle", "angle"), "measuredangle": ("angle", "angle"), "percent": ("%", "%"), "pounds": ("cur", "£"), "euro": ("cur", "€"),
     "yen": ("cur", "¥"), "dollar": ("cur", "$"), "textdollar": ("cur", "$"), "geqslantgtr": ("rel", ">="),
     "textdegree": ("deg", "deg"), "textasciitilde": ("rel", "~"),
     "end": ("endenv", "end"), "cr": ("row", ""), "tabularnewline": ("row", ""),
@@ -91,7 +91,7 @@ DROPPED = words_of(
     negthinspace enspace hfill newline tiny small large Large normalsize strut mathstrut
     nonumber notag left right middle item par protect mathcal mathscr mathfrak enskip space
     mathop mathbin mathrel mathord mathopen mathclose operatorname boldmath unboldmath bigm
-    biggm nulldelimiterspace triangle angle measuredangle vartriangle odot boxed fbox
+    biggm nulldelimiterspace triangle vartriangle odot boxed fbox
     underline blacktriangleright
     """
 )

@@ -85,6 +85,8 @@ def is_product(word: str) -> bool:
         return False
     if len(word) == 2 or (word.isupper() and len(word) == 3):
         return True
+    if word.isupper():
+        return False  # a quadrilateral, an acronym
     if len(word) == 3 and word[1:].islower() and word[0].isupper():
         return False
     in_order = list(word) == sorted(set(word)) and (

@@ -350,4 +350,19 @@ def _phrase(p: Parser) -> Node:
     return Text(text) if known is None else known
 
 
-PREFIX |= {"letter": letter, "const": constant, "fn": function, "word": word}
+def angle(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
+    r"""``\angle ABC`` is one name."""
+    p.pos += 1
+    braced = p.take("{")
+    first = p.pos
+    while p.kinds[p.pos] in ("letter", "word", "num") and (p.gaps[p.pos] == 0 or p.pos == first):
+        p.pos += 1
+    if p.pos == first:
+        raise p.broken()
+    name = "".join(p.texts[first : p.pos])
+    if braced:
+        p.expect("}")
+    return Sym(f"angle {name}")
+
+
+PREFIX |= {"angle": angle, "letter": letter, "const": constant, "fn": function, "word": word}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from rlenv_plugin_math.tree import Add, Items, Logic, Mod, Node, Num, Quantity, Rel, Seq, Sym, Text
 from rlenv_plugin_math.units import convert
 
-from .engine import Parser
+from .engine import PREFIX, Parser
 
 _SEPARATORS = frozenset((",", ";", "and", "or", "row"))
 _INEQUALITIES = frozenset(("<", ">", "<=", ">=", "!="))
@@ -27,8 +27,16 @@ def items(p: Parser) -> tuple[list[Node], str]:
         while p.kinds[p.pos] in ("and", "or", ","):  # "1, 2, and 3"
             between[-1] = "|" if p.kinds[p.pos] == "or" else "&"
             p.pos += 1
-        if p.kinds[p.pos] in ("end", ")", "]", "\\}", "}"):
+        if _closes(p):
             return nodes, "".join(between[:-1])
+
+
+def _closes(p: Parser) -> bool:
+    """Whether the list ends here, behind a separator; ``]`` may also open ``]0, 1[``."""
+    kind = p.kinds[p.pos]
+    if kind == "]":
+        return p.kinds[p.pos + 1] not in PREFIX
+    return kind in ("end", ")", "\\}", "}")
 
 
 def listing(p: Parser) -> Node:

@@ -40,7 +40,7 @@ SET_NODES = (SetOf, Seq, SetOp, NamedSet, Builder)
 # what may begin a factor without a sign before it
 STARTS = frozenset(
     ("num", "letter", "const", "word", "fn", "cmd", "(", "[", "{", "\\{", "|", "l|", "lnorm", "lfloor",
-     "lceil", "basis", "langle", "cur", "%", "deg", "norm")
+     "lceil", "basis", "langle", "cur", "%", "deg", "norm", "angle")
 )  # fmt: skip
 _UNITS = frozenset(("word", "letter", "const", "%", "deg", "cmd", "cur"))
 
@@ -197,7 +197,7 @@ def _united(p: Parser, kind: str, factors: list[Node]) -> bool:
 def _number_behind(p: Parser, factors: list[Node]) -> None:
     """``2 hours 30 minutes`` adds; ``x2`` multiplies; two literals side by side are no product."""
     last = factors[-1]
-    if type(last) is Num and p.kinds[p.pos - 1] == "num":
+    if type(last) is Num and (p.kinds[p.pos - 1] == "num" or last.repeating):
         raise Unparsed("two numbers side by side", p.ats[p.pos])
     if type(last) is Text:
         raise Prose
