@@ -40,11 +40,18 @@ def _others(text: str, own: Claim, start: int, end: int) -> list[Claim]:
     if own.how != "statement":  # whose own rung has settled these
         others.append(rival_before(text, own, start))
         if not ends:
-            others += [
-                c for c in statements(text, own.end, end) if is_plain(c.text) and values(c.text)
-            ]
+            others += [c for c in statements(text, own.end, end) if _is_rival(text, c, own.end)]
         others.append(_right_before(text, own, start))
     return [claim for claim in others if claim is not None]
+
+
+def _is_rival(text: str, claim: Claim, start: int) -> bool:
+    """Whether a statement behind the answer names a value outright, and not under a condition."""
+    if not is_plain(claim.text) or not values(claim.text):
+        return False
+    lead = text[max(start, claim.start - 120) : claim.start]
+    lead = lead[max(lead.rfind("\n"), lead.rfind(". ")) + 1 :]
+    return re.search(r"\b(?:if|had|were)\b", lead, re.IGNORECASE) is None
 
 
 def _right_before(text: str, own: Claim, start: int) -> Claim | None:

@@ -15,7 +15,7 @@ _LONGEST = 600  # a longer text is no final statement; only its formulas and num
 @cache
 def _clause() -> re.Pattern[str]:
     return re.compile(
-        r"(?:,\s*(?:as|so|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas|although))\b"
+        r"(?:,\s*(?:as|so|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas))\b"
         r"|\s[–—]\s|\s-\s(?=[a-z]{2})",
         re.IGNORECASE,
     )
@@ -33,7 +33,7 @@ def _joint() -> re.Pattern[str]:
 def _doubt() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:or|maybe|perhaps|possibly|might|could|may|alternatively|either|otherwise|unsure|instead|depending|else"
-        r"|not\s+sure|also|but|unless)\b|或",
+        r"|not\s+sure|also|but|unless|though|although|however)\b|或",
         re.IGNORECASE,
     )
 
@@ -54,6 +54,7 @@ def _refused() -> re.Pattern[str]:
 def _denial() -> re.Pattern[str]:
     return re.compile(
         r"[\s$*)]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b"
+        r"|[\s$*)]*\bnot\b(?!\s*[\d$-])"
         r"|[\s$*)]*\b(?:is|are)\s+(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong"
         r"|incorrect|impossible|excluded|too)\b",
         re.IGNORECASE,
@@ -64,7 +65,8 @@ def _denial() -> re.Pattern[str]:
 def _condition() -> re.Pattern[str]:
     """Behind a value: words under which alone it holds, or which make it a bound."""
     return re.compile(
-        r"[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b",
+        r"[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b"
+        r"|[\s,*$(]*or\s+(?!about\b|approx|equivalent|simply\b|roughly\b|around\b)[a-zA-Z]{2}",
         re.IGNORECASE,
     )
 
@@ -85,9 +87,19 @@ def _letter() -> re.Pattern[str]:
 
 
 @cache
+def _vague() -> re.Pattern[str]:
+    return re.compile(r"\d-?ish\b", re.IGNORECASE)
+
+
+@cache
+def _magnitude() -> re.Pattern[str]:
+    return re.compile(r"\s+(?:hundred|thousand|million|billion|trillion|dozen)\b", re.IGNORECASE)
+
+
+@cache
 def _unsettled() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:whether|or so|or thereabouts|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine"
+        r"\b(?:whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine"
         r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b",
         re.IGNORECASE,
     )
@@ -110,6 +122,8 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     """
     if len(text) > _LONGEST:
         return (text,), False
+    if text.rstrip("*$ ").endswith("?") or _vague().search(text):
+        return (text,), True
     if text[:1] == "=":  # what stood to the left of it was left out
         text = text[1:].strip()
     if "~~" in text:
@@ -144,7 +158,7 @@ def _unwrapped(text: str) -> str:
 
 def _is_prose(clause: str, stated: str) -> bool:
     """Whether what stands around a stated value is words, and no code and no torn formula."""
-    around = clause.replace(stated, " ", 1)
+    around = re.sub(r"=?\s*" + re.escape(stated), lambda _: " ", clause, count=1)
     for value in values(around):
         around = around.replace(value.text, " ", 1)
     return (
@@ -171,7 +185,8 @@ def stated_value(clause: str) -> tuple[str | None, bool]:
     if first.text in refused or _condition().match(clause, last.end):
         return None, False
     if first is last:
-        return first.text, False
+        magnitude = _magnitude().match(clause, last.end)
+        return first.text + (magnitude[0] if magnitude else ""), False
     return clause[first.start : last.end], False
 
 
@@ -232,8 +247,13 @@ def _hedges(clause: str, found: list[Claim]) -> bool:
 
 def _pick(clause: str, groups: list[tuple[Claim, Claim]]) -> tuple[Claim, Claim]:
     """The group right behind "is" or "=", else the last."""
+    announced: tuple[Claim, Claim] | None = None
     for group in reversed(groups):
         before = clause[max(0, group[0].start - 40) : group[0].start]
         if not before.strip(" *$(") or _equals().search(before):
-            return group
+            if not before.rstrip(" *$(").endswith(":"):
+                return group
+            announced = announced or group
+    if announced:
+        return announced
     return groups[-1]

@@ -93,7 +93,11 @@ def bare(text: str, start: int, end: int) -> Extraction | None:
     if end - start > _BARE and "\\begin" not in text[start : start + 40]:
         return None
     spans = sentences(text, start, end)
-    if len(spans) == 1 and not text[: spans[0][1] + 1].rstrip().endswith("?"):
+    if (
+        len(spans) == 1
+        and not _supposed(text, start)
+        and not text[: spans[0][1] + 1].rstrip().endswith("?")
+    ):
         claim = claim_of(text, *spans[0], "bare")
         return found(claim) if claim.text else None
     lines = [claim_of(text, *span, "bare") for span in spans]
@@ -140,7 +144,7 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
         for s in sentences(text, _line_start(text, start, end), end)
         if not _is_question(text, s[1])
     ]
-    stated = [s for s in spans[-8:] if values(text[s[0] : s[1]])]
+    stated = [s for s in spans[-8:] if values(text[s[0] : s[1]]) and not _supposed(text, s[0])]
     if not stated:
         return None
     with_formula = [s for s in stated if formulas(text, *s)]
@@ -181,6 +185,11 @@ def _is_listing(text: str, at: int, earlier: list[tuple[int, int]], span: tuple[
     if len(earlier) < 2 or text[span[0] : at].strip(" $*-"):
         return False
     return all(re.fullmatch(r"[-\s$*\d.,/()]+", text[slice(*s)]) is not None for s in earlier[-2:])
+
+
+def _supposed(text: str, start: int) -> bool:
+    """Whether a sentence only supposes what it states."""
+    return re.compile(r"\s*(?:assum|suppos)", re.IGNORECASE).match(text, start) is not None
 
 
 def _is_question(text: str, end: int) -> bool:

@@ -54,7 +54,7 @@ def sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     spans = []
     while start < end:
         stop = sentence_end(text, start, end)
-        if text[start:stop].strip():
+        if text[start:stop].strip() and not text.startswith("```", start):
             spans.append((start, stop))
         start = max(stop, start) + 1
     return spans
@@ -81,7 +81,12 @@ def _scan(text: str, start: int, end: int, *, math: bool, lines: bool) -> int | 
         elif symbol == "\n":
             if lines and not inside and not (dollars and _closes(text, mark.end(), end, dollars)):
                 return mark.start()
-        elif symbol[0] != "\\" and not inside and not dollars and _stops(text, mark.start(), end):
+        elif (
+            symbol[0] != "\\"
+            and not inside
+            and not dollars
+            and _stops(text, start, mark.start(), end)
+        ):
             return mark.start()
     return None if dollars else end
 
@@ -106,7 +111,7 @@ def _closes(text: str, at: int, end: int, dollars: str) -> bool:
     return "$" in text[at : line if line >= 0 else end]
 
 
-def _stops(text: str, at: int, end: int) -> bool:
+def _stops(text: str, start: int, at: int, end: int) -> bool:
     """Whether the ``.``, ``!`` or ``?`` at ``at`` ends a sentence."""
     mark = text[at]
     if mark in "。！？":
@@ -122,6 +127,10 @@ def _stops(text: str, at: int, end: int) -> bool:
         return True
     while after < end and text[after] in " \t":
         after += 1
+    if at - start <= 2 and text[start:at].strip(" *(").isalpha() and after < end:
+        while after < end and text[after] == " ":
+            after += 1
+        return not (text[after].isdigit() or text[after] in "$\\-(")  # else an option: "B. 5"
     word = text[max(0, at - 8) : at].split()
     if word and word[-1].lower().lstrip("(") in _ABBREVIATIONS:
         return after >= end or text[after] == "\n"

@@ -50,6 +50,15 @@ def _asking() -> re.Pattern[str]:
 
 
 @cache
+def _supposing() -> re.Pattern[str]:
+    """Words that only suppose an answer: "if the answer is 5, …"."""
+    return re.compile(
+        r"\b(?:if|assum\w+|suppos\w+|whether|unless|let)\s+(?:that\s+)?(?:the|my|our|its|this)?\s*(?:final\s+|correct\s+)?\Z",
+        re.IGNORECASE,
+    )
+
+
+@cache
 def _choice() -> re.Pattern[str]:
     return re.compile(
         rf"(?<![a-zA-Z])(?:correct|right|best)\s(?:option|choice|letter)\b[^\n.:：=?!]{{0,40}}?{_LINK}"
@@ -85,6 +94,8 @@ def _announced_at(text: str, start: int, at: int, end: int) -> int | None:
     mark = _behind_answer().match(text, at + 6, end)
     if mark is not None:
         asks = _asking().search(text, max(start, at - 32), at)
+        if _supposing().search(text, max(start, at - 40), at):
+            return None
         return None if asks and (mark["gap"] is None or mark["gap"].strip(" *_")) else mark.end()
     heading = _heading().match(text, at + 6, end)
     line = text[max(start, text.rfind("\n", start, at) + 1) : at]
@@ -142,7 +153,8 @@ def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[C
             claim = claim_of(text, claim.start, max(claim.start, following[0]), "statement")
             if not any(c.isnumeric() for c in claim.text):
                 continue  # "Final answer: the answer is 5" announces once
-        if not _empty_talk().match(claim.text):
+        asked = text[claim.end : claim.end + 1] in ("?", "？") and not weak
+        if not asked and not _empty_talk().match(claim.text):
             claims.append(claim)
     return claims
 
