@@ -23,6 +23,7 @@ BUILTIN = {
     "stages": "List the stages, or describe one.",
     "envs": "List the installed environments.",
     "doctor": "Say what this machine can do.",
+    "new": "Begin a plugin or an environment.",
 }
 EXAMPLE = "Example:\n\n  rlenv score env.toml responses.jsonl -o scores.jsonl"
 
