@@ -106,6 +106,8 @@ def normalize(text: str) -> str:
     if len(text) > 4 * LENGTH:
         raise Unparsed("too long", LENGTH)
     if not text.isascii():
+        if len(text) > LENGTH:
+            raise Unparsed("too long", LENGTH)  # NFKC makes up to 18 characters of one
         text = _ascii(text)
     if not text.isprintable() or "\\\\" in text or "{:}" in text or "{.}" in text:
         text = _healed(text)

@@ -16,6 +16,8 @@ from .phrases import phrase
 from .tree import Node, Num, Text, height
 
 __all__ = ["Unparsed", "parse", "parse_cached"]
+_ENVIRONMENT = frozenset(("begin", "end"))  # whose braces hold a name and no word
+_MANY = 60  # tokens; fewer cannot make a tree of the forbidden height
 _WORDY = frozenset(("word", "+", "-", "*", "implies", "setop", "and"))
 _TABLES = (
     atoms,
@@ -65,7 +67,7 @@ def _parsed(text: str) -> Node:
         raise
     if "basis" in kinds:
         node = gathered(node)
-    if parser.chain + parser.deepest > 20 and height(node) > HEIGHT:
+    if len(kinds) > _MANY and height(node) > HEIGHT:  # a/b/c…, x!!!…: deep without brackets
         raise Unparsed("nested too deep")
     return node
 
@@ -77,5 +79,8 @@ def _known(text: str, tokens: Tokens) -> Node | None:
 
 
 def _has_words(tokens: Tokens) -> bool:
-    pairs = zip(tokens.kinds, tokens.texts, strict=True)
-    return any(len(t) > 2 and t.isalpha() and k in _WORDY for k, t in pairs)
+    kinds, texts = tokens.kinds, tokens.texts
+    return any(
+        len(text) > 2 and text.isalpha() and kind in _WORDY and texts[at - 2] not in _ENVIRONMENT
+        for at, (kind, text) in enumerate(zip(kinds, texts, strict=True))
+    )

@@ -34,7 +34,7 @@ class Parser:
     """Tokens, the place among them, and what surrounds it."""
 
     __slots__ = (
-        "ats", "chain", "deepest", "depth", "diff", "gaps", "inside", "kinds", "pos", "source",
+        "ats", "depth", "diff", "gaps", "inside", "kinds", "pos", "source",
         "stops", "texts", "upright",
     )  # fmt: skip
 
@@ -47,8 +47,6 @@ class Parser:
         self.upright = tokens.upright
         self.pos = 0
         self.depth = 0
-        self.deepest = 0
-        self.chain = 0  # nodes wrapped around others without brackets: a/b/c, x!!!!
         self.inside = False  # in brackets of a list, where 1,234 is two numbers
         self.stops = NO_STOPS  # kinds that end the expression here: | in bars, : in a set-builder
         self.diff: str | None = None  # in an integral: "" until its dx is met, then the variable
@@ -74,7 +72,6 @@ class Parser:
         self.depth += 1
         if self.depth > DEPTH:
             raise Unparsed("nested too deep", self.ats[self.pos])
-        self.deepest = max(self.deepest, self.depth)
 
     def take(self, kind: str) -> bool:
         """Step over the token when it is of this kind."""

@@ -98,7 +98,6 @@ def total(p: Parser, left: Node) -> Node:
         elif kind == "pm":
             sign = int(p.texts[p.pos])
             p.pos += 1
-            p.chain += 1
             terms = [PlusMinus(_sum(terms), p.expr(SUM), sign)]
         else:
             break
@@ -135,7 +134,6 @@ def product(p: Parser, left: Node) -> Node:
             factors.append(p.expr(PRODUCT))
         elif kind == "/":
             p.pos += 1
-            p.chain += 1
             factors = [Div(_times(factors), p.expr(PRODUCT))]
         elif kind not in STARTS or kind in p.stops or not _juxtaposed(p, kind, factors):
             break
@@ -288,7 +286,6 @@ def _braced_script(p: Parser) -> Node:
 
 def factorial(p: Parser, left: Node) -> Node:
     p.pos += 1
-    p.chain += 1
     if p.kinds[p.pos] == "!" and not p.gaps[p.pos]:
         p.pos += 1
         return Call("factorial2", (left,))
@@ -321,7 +318,6 @@ def _bracketed_digits(p: Parser, pos: int) -> str:
 
 def prime(p: Parser, left: Node) -> Node:
     p.pos += 1
-    p.chain += 1
     if type(left) is Num:
         return Quantity(left, (("foot", 1),))
     return Call("diff", (left,))
@@ -329,7 +325,6 @@ def prime(p: Parser, left: Node) -> Node:
 
 def composition(p: Parser, left: Node) -> Node:
     p.pos += 1
-    p.chain += 1
     return Call("compose", (left, p.expr(POWER)))
 
 

@@ -35,7 +35,6 @@ def modulo(p: Parser, left: Node) -> Node:
     r"""``left (mod m)``, ``\pmod{m}``, ``left mod m``."""
     how = p.texts[p.pos]
     p.pos += 1
-    p.chain += 1
     if how == "p" and p.kinds[p.pos] in ("{", "num"):
         return Mod(left, p.group() if p.kinds[p.pos] == "{" else p.expr(POSTFIX))
     node = Mod(left, p.expr(SETS))
@@ -50,7 +49,6 @@ def set_operation(p: Parser, left: Node) -> Node:
     while p.kinds[p.pos] == "setop" and p.texts[p.pos] == op:
         p.pos += 1
         args.append(p.expr(SETS))
-    p.chain += 1
     return SetOp(op, tuple(args))
 
 
@@ -70,7 +68,6 @@ def logic(p: Parser, left: Node) -> Node:
     while p.kinds[p.pos] == kind:
         p.pos += 1
         args.append(p.expr(LAND if op == "and" else LOR))
-    p.chain += 1
     return Logic(op, tuple(args))
 
 
