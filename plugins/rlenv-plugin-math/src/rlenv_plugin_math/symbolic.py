@@ -130,13 +130,19 @@ def _symbol(name: str, whole: frozenset[str]) -> Any:
 
 def _power(node: Pow, whole: frozenset[str]) -> Any:
     base, exponent = build(node.base, whole), build(node.exponent, whole)
-    if base.is_Rational and exponent.is_Rational:
-        size = (int(base.p).bit_length() + int(base.q).bit_length()) * abs(exponent)
-        if size > _MOST_BITS:
+    if base.is_number and exponent.is_number:
+        size = exponent.evalf(15)
+        if not size.is_real:
+            return sp.Pow(base, exponent, evaluate=False)
+        if abs(size) * _length(base) > _MOST_BITS:
             raise Unbuildable("power")
-        if exponent.q % 2 and base.is_negative:
-            return sp.real_root(base, exponent.q) ** exponent.p
+    if base.is_Rational and exponent.is_Rational and exponent.q % 2 and base.is_negative:
+        return sp.real_root(base, exponent.q) ** exponent.p
     return sp.Pow(base, exponent, evaluate=False)
+
+
+def _length(base: Any) -> int:
+    return int(base.p).bit_length() + int(base.q).bit_length() if base.is_Rational else 64
 
 
 def _call(node: Call, whole: frozenset[str]) -> Any:

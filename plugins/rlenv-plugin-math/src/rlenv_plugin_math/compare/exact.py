@@ -28,7 +28,12 @@ def rational(node: Node, case: Case) -> Fraction | None:
     if type(node) is Num:
         return node.value
     rule = _RULES.get(type(node))
-    return None if rule is None else rule(node, case)
+    if rule is None:
+        return None
+    known = case.memo.get(id(node))
+    if known is None:
+        known = case.memo[id(node)] = (node, rule(node, case))
+    return known[1]
 
 
 def _fits(size: int, case: Case) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.compare.evaluate import Evaluator
+from rlenv_plugin_math.compare.kernels import floats
+from rlenv_plugin_math.compare.work import Case, Undefined
 from rlenv_plugin_math.tree import Node, Num
 
 _MOST_PAIRS = 4_000
@@ -15,14 +17,36 @@ def distinct(members: Sequence[Node], case: Case) -> list[Node]:
     """The members without those that equal an earlier one."""
     found: list[Node] = []
     numbers: set[Any] = set()
+    sized: list[tuple[Node, Any]] = []
     for member in members:
         if type(member) is Num:
             if member.value not in numbers:
                 numbers.add(member.value)
                 found.append(member)
-        elif not any(case.same(other, member) for other in found if type(other) is not Num):
-            found.append(member)
+        else:
+            size = _size(member, case)
+            case.spend(1 + len(sized) // 8)
+            if not any(not far(size, known) and case.same(other, member) for other, known in sized):
+                sized.append((member, size))
+                found.append(member)
     return found
+
+
+def _size(node: Node, case: Case) -> Any:
+    """A constant's approximate value, to pass over the members that are nowhere near; None if unknown."""
+    if case.options.rel_tol or case.options.abs_tol:
+        return None
+    at = Evaluator(floats(), {}, case)
+    try:
+        value, error = at.of(node)
+    except Undefined:
+        return None
+    return value if error <= 1e-6 * abs(value) else None
+
+
+def far(one: Any, other: Any) -> bool:
+    """Whether two approximate values cannot be equal, nor one the other rounded."""
+    return one is not None and other is not None and abs(one - other) > 1e-3 * abs(one)
 
 
 def matched(gold: Sequence[Node], given: Sequence[Node], case: Case) -> bool:
@@ -43,8 +67,11 @@ def _pair_off(gold: Sequence[Node], given: Sequence[Node], case: Case) -> bool:
     """Augmenting paths, since a rounded decimal may equal two members."""
     equal: dict[tuple[int, int], bool] = {}
     owner: dict[int, int] = {}
+    sizes = [_size(member, case) for member in gold], [_size(member, case) for member in given]
 
     def fits(wanted: int, found: int) -> bool:
+        if far(sizes[0][wanted], sizes[1][found]):
+            return False
         if (wanted, found) not in equal:
             equal[wanted, found] = case.same(gold[wanted], given[found])
         return equal[wanted, found]

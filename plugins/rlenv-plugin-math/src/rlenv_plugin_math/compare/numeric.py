@@ -66,6 +66,7 @@ class Trial:
 
     def constant(self) -> bool | None:
         """Both sides without variables."""
+        self.case.reached("numeric")
         if self._floats({}) is State.DIFFER:
             return False
         state, digits = self._precise({}, 30), 60
@@ -81,6 +82,7 @@ class Trial:
 
     def identity(self) -> bool | None:
         """Both sides as functions of their variables."""
+        self.case.reached("numeric")
         valid: list[Point] = []
         complexes = bool(self.known.calls & COMPLEX_CALLS)
         whole = whole_names(self.left, self.right)
@@ -117,7 +119,6 @@ class Trial:
         at = Evaluator(precise(digits), point, self.case, real=self.real)
         state = self._compare(at, 10.0**-18, absolute=absolute)
         self.magnitude = max(self.magnitude, 2 * at.magnitude * 3 // 10)
-        self.case.reached("numeric")
         return state
 
     def _compare(self, at: Evaluator, fine: float, *, absolute: bool) -> State:

@@ -42,7 +42,7 @@ def same(gold: Node, given: Node, case: Case) -> bool:
     if gold == given:
         case.reached("structure")
         return True
-    inside = kinds(gold) | kinds(given)
+    inside = kinds(gold, case) | kinds(given, case)
     if PlusMinus in inside:
         return _signed(gold, given, case)
     gold, given = _settled(gold, case), _settled(given, case)
@@ -52,7 +52,10 @@ def same(gold: Node, given: Node, case: Case) -> bool:
 
 
 def _signed(gold: Node, given: Node, case: Case) -> bool:
-    return any(case.same(a, b) for a in readings(gold) for b in readings(given))
+    pairs = [(a, b) for a in readings(gold) for b in readings(given)]
+    plain = [(a, b) for a, b in pairs if PlusMinus not in kinds(a, case) | kinds(b, case)]
+    case.doubt = case.doubt or not plain
+    return any(case.same(a, b) for a, b in plain)
 
 
 def _settled(node: Node, case: Case) -> Node:

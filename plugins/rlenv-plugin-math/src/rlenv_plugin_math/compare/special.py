@@ -21,6 +21,7 @@ from rlenv_plugin_math.tree import (
     Node,
     Num,
     Ratio,
+    Rel,
     SetOf,
     Sym,
     Text,
@@ -41,6 +42,8 @@ _NOTHING = "no solution"
 
 def same_special(gold: Node, given: Node, case: Case) -> bool | None:
     """The verdict where either side is such an answer, else None."""
+    if isinstance(gold, Rel) or isinstance(given, Rel):
+        return None
     for kind, rule in _RULES:
         if isinstance(gold, kind):
             return rule(gold, given, case)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from rlenv_plugin_math.compare.options import Options
 from rlenv_plugin_math.tree import Node
 
-UNITS = 15_000  # one unit is about a microsecond of plain Python
+UNITS = 10_000  # one unit is about a microsecond of plain Python
+_DEEPEST = 100  # comparisons within comparisons; trees of the parser nest 64 deep at most
 _RUNGS = ("text", "structure", "exact", "normal form", "numeric", "symbolic")
 _RANK = {name: rank for rank, name in enumerate(_RUNGS)}
 
@@ -23,7 +25,7 @@ class Undefined(Exception):
 class Case:
     """One decision under way: the key, the options, the budget, and what was learned on the way."""
 
-    __slots__ = ("_same", "doubt", "key", "left", "options", "rung")
+    __slots__ = ("_same", "depth", "doubt", "key", "left", "memo", "options", "rung")
 
     def __init__(
         self, key: bytes, options: Options, same: Callable[[Node, Node, Case], bool]
@@ -32,13 +34,21 @@ class Case:
         self.key = key
         self.options = options
         self.left = UNITS
+        self.depth = 0
+        self.memo: dict[int, tuple[Node, Fraction | None]] = {}  # exact values by node
         self.doubt = False
         self.rung = "text"
 
     def same(self, gold: Node, given: Node) -> bool:
         """Compare two parts under this case: how one shape asks about the shapes within it."""
-        self.spend(1)
-        return self._same(gold, given, self)
+        self.spend(2)
+        if self.depth >= _DEEPEST:
+            raise Exhausted
+        self.depth += 1
+        try:
+            return self._same(gold, given, self)
+        finally:
+            self.depth -= 1
 
     def spend(self, units: int) -> None:
         """Take ``units`` from the budget; raises Exhausted when it is gone."""
