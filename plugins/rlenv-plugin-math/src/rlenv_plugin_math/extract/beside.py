@@ -6,9 +6,9 @@ import re
 
 from .found import Claim, Extraction
 from .hedges import denied, rival_before, rival_behind
-from .rungs import is_plain
-from .statements import hashes, statements, tags
-from .values import values
+from .statements import statements
+from .tagged import hashes, tags
+from .values import is_plain, values
 
 
 def rival(text: str, extraction: Extraction, start: int, end: int) -> Claim | None:

@@ -158,3 +158,15 @@ def bolds(text: str, start: int, end: int) -> list[Claim]:
         if content and not content.endswith((":", "：")) and not _HEADING.match(content):
             found.append(Claim(content, mark.start(), mark.end(), "bold"))
     return found
+
+
+def is_plain(text: str) -> bool:
+    """Whether a statement is little more than a value, and so can rival another one."""
+    if len(text) > 200:
+        return False
+    found_values = values(text)
+    if not found_values:
+        return len(text.split()) <= 3
+    words = text[: found_values[0].start].split()
+    rest = text[found_values[-1].end :].split()
+    return len(words) <= 2 and len(rest) <= 6

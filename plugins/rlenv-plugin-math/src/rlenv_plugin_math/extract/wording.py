@@ -1,0 +1,108 @@
+"""The wording around a stated value: what refuses it, doubts it, or announces it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+
+@cache
+def clause() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:,\s*(?:as|so|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas))\b"
+        r"|\s[–—]\s|\s-\s(?=[a-z]{2})",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def joint() -> re.Pattern[str]:
+    return re.compile(
+        r"[\s,;$]*(?:and|or|&|、|和|or\s+else|as\s+well\s+as)?[\s,;$(]*(?:[a-zA-Z]\s*=\s*)?",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def doubt() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:or|maybe|perhaps|possibly|might|could|may|alternatively|either|otherwise|unsure|instead|depending|else"
+        r"|not\s+sure|also|but|unless|though|although|however)\b|或",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def refused() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:\b(?:not|never|cannot|neither|nor|except|without|unlike)\b|n't\b|n’t\b)[a-z\s]{0,12}$"
+        r"|\b(?:anything|everything|nothing|all|any|everyone)\s+but\s*$"
+        r"|\b(?:at\s+(?:least|most)|up\s+to|over|above|below|under|beyond|almost|nearly)\s*$"
+        r"|\b(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other|rather)\s+than\s*$"
+        r"|\bbetween\s*$|\binstead\s+of\s*$",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def denial() -> re.Pattern[str]:
+    return re.compile(
+        r"[\s$*)]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b"
+        r"|[\s$*)]*\bnot\b(?!\s*[\d$-])"
+        r"|[\s$*)]*\b(?:is|are)\s+(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong"
+        r"|incorrect|impossible|excluded|too)\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def condition() -> re.Pattern[str]:
+    """Behind a value: words under which alone it holds, or which make it a bound."""
+    return re.compile(
+        r"[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b"
+        r"|[\s,*$(]*or\s+(?!about\b|approx|equivalent|simply\b|roughly\b|around\b)[a-zA-Z]{2}",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def doubt_ahead() -> re.Pattern[str]:
+    """Behind a dash or a comma: words that take back what stood before it."""
+    return re.compile(
+        r"[\s,]*(?:no\b|wait|actually|or\b|maybe|perhaps|sorry|rather)", re.IGNORECASE
+    )
+
+
+@cache
+def letter() -> re.Pattern[str]:
+    return re.compile(
+        r"\(([A-J])\)|\b(?:option|choice|letter|answer|choose|select|pick)s?\s+([A-J])\b(?!['’(])"
+    )
+
+
+@cache
+def vague() -> re.Pattern[str]:
+    return re.compile(r"\d-?ish\b", re.IGNORECASE)
+
+
+@cache
+def magnitude() -> re.Pattern[str]:
+    return re.compile(r"\s+(?:hundred|thousand|million|billion|trillion|dozen)\b", re.IGNORECASE)
+
+
+@cache
+def unsettled() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine"
+        r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def equals() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:\b(?:is|are|was|were|be|equals?|get|gets|makes?|has|have|gives?|yields?|obtain|to|of)\b|[=:≈])"
+        r"\s*(?:only|exactly|just|equal to|a total of|about|approximately|thus|therefore|then|simply)?\s*[$(*]*\s*$",
+        re.IGNORECASE,
+    )
