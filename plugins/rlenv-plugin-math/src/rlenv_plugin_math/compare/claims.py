@@ -9,9 +9,9 @@ from attrs import frozen
 from rlenv_plugin_math.compare.functions import FUNCTIONS
 from rlenv_plugin_math.compare.scalars import SCALARS
 from rlenv_plugin_math.compare.tolerance import decimal, near_rounded
-from rlenv_plugin_math.compare.walk import symbols
+from rlenv_plugin_math.compare.walk import symbols, walk
 from rlenv_plugin_math.compare.work import Case
-from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Rel, Sym, Text
+from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Ratio, Rel, Sym, Text
 
 _MEASURED = frozenset(
     ("sin", "cos", "tan", "cot", "sec", "csc", "abs", "norm", "det", "arg", "re", "im")
@@ -39,7 +39,8 @@ def claim(node: Node, case: Case) -> Claim | None:
         return Claim(args[0], (args[-1],)) if _links_hold(args[1:], ops[1:], case) else None
     if not _links_hold(args, ops, case, strict=True) or _vacuous(args):
         return None
-    return Claim(None, (args[-1], args[0]) if "~" in ops else (args[-1],))
+    cut = "~" in ops and decimal(args[-1]) is not None
+    return Claim(None, (args[-1], args[0]) if cut else (args[-1],))
 
 
 def _vacuous(args: tuple[Node, ...]) -> bool:
@@ -57,7 +58,7 @@ def _is_label(node: Node, value: Node) -> bool:
         return _names_value(node, value)
     if isinstance(node, Add | Mul | Div):
         return _names_sum(node, value)
-    return False
+    return isinstance(node, Ratio) and all(isinstance(item, Sym) for item in node.items)
 
 
 def _names_value(node: Call, value: Node) -> bool:
@@ -74,15 +75,12 @@ def _names_value(node: Call, value: Node) -> bool:
 
 def _names_sum(node: Add | Mul | Div, value: Node) -> bool:
     """``m + n``, ``abc``, ``a/b``: a quantity asked for, where each letter stands once and alone."""
-    parts = (node.top, node.bottom) if isinstance(node, Div) else node.args
-    names = [inner.name for part in parts if isinstance(inner := _unsigned(part), Sym)]
-    if len(names) < len(parts) or len(set(names)) < len(names):
+    if any(type(part) not in (Add, Mul, Div, Neg, Sym) for part in walk(node)):
+        return False
+    names = [part.name for part in walk(node) if isinstance(part, Sym)]
+    if len(set(names)) < len(names) and not all(map(str.isupper, names)):
         return False
     return not symbols(value) and not (isinstance(value, Num) and value.value == 0)
-
-
-def _unsigned(node: Node) -> Node:
-    return node.arg if isinstance(node, Neg) else node
 
 
 def _links_hold(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, factorial, gcd, isqrt, lcm, log2
+from math import comb, factorial, gcd, isqrt, lcm, log2, prod
 
 from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.tree import Add, Based, Call, Div, Mul, Neg, Node, Num, Pow, Quantity
@@ -155,6 +155,14 @@ def _factorial(values: list[Fraction], case: Case) -> Fraction | None:
     return Fraction(factorial(whole[0]))
 
 
+def _double_factorial(values: list[Fraction], case: Case) -> Fraction | None:
+    whole = _whole(values)
+    if whole is None or len(whole) != 1 or not 0 <= whole[0] <= LIMIT_BITS // 16:
+        return None
+    case.spend(whole[0] // 2)
+    return Fraction(prod(range(whole[0], 0, -2)))
+
+
 def _binomial(values: list[Fraction], case: Case) -> Fraction | None:
     whole = _whole(values)
     if whole is None or len(whole) != 2 or whole[0] < 0:
@@ -198,6 +206,7 @@ def _quantity(node: Quantity, case: Case) -> Fraction | None:
 
 _FUNCTIONS: dict[str, Callable[[list[Fraction], Case], Fraction | None]] = {
     "factorial": _factorial,
+    "factorial2": _double_factorial,
     "binomial": _binomial,
     "root": _root,
     "sqrt": _root,

@@ -22,9 +22,11 @@ from rlenv_plugin_math.tree import (
     Node,
     Num,
     PlusMinus,
+    Pow,
     Rel,
     Seq,
     SetOf,
+    Sym,
 )
 
 _MOST_SIGNS = 4
@@ -91,6 +93,8 @@ def lift(node: Node, case: Case) -> Node:
         return _scaled(node, [lift(arg, case) for arg in node.args])
     if isinstance(node, Add):
         return _summed(node, [lift(arg, case) for arg in node.args])
+    if isinstance(node, Pow) and node.exponent == Sym("T"):
+        return _transposed(node)
     if isinstance(node, Call) and node.name == "det" and len(node.args) == 1:
         matrix = node.args[0]
         if isinstance(matrix, Matrix) and len(matrix.rows) == len(matrix.rows[0]) <= 4:
@@ -130,6 +134,12 @@ def _summed(node: Add, args: list[Node]) -> Node:
 
 def _shape(node: Node) -> tuple[int, int] | None:
     return (len(node.rows), len(node.rows[0])) if isinstance(node, Matrix) and node.rows else None
+
+
+def _transposed(node: Pow) -> Node:
+    if isinstance(node.base, Matrix):
+        return Matrix(tuple(zip(*node.base.rows, strict=True)))
+    return node.base if isinstance(node.base, Seq) else node
 
 
 def _determinant(rows: tuple[tuple[Node, ...], ...]) -> Node:

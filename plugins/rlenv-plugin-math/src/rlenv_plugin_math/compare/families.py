@@ -16,6 +16,8 @@ from rlenv_plugin_math.tree import (
     Div,
     Items,
     Logic,
+    Mod,
+    Mul,
     NamedSet,
     Neg,
     Node,
@@ -43,6 +45,7 @@ def same_family(gold: Node, given: Node, case: Case) -> bool | None:
     wanted, found = family(gold, case), family(given, case)
     if wanted is None and found is None:
         return None
+    wanted, found = wanted or _congruence(gold, case), found or _congruence(given, case)
     if wanted is None:
         wanted = _undeclared(gold, found, case)
     if found is None:
@@ -68,6 +71,17 @@ def family(node: Node, case: Case) -> Family | None:
     name, over = _declaration(declared[0]) or ("", "")
     members = [part for part in parts if part is not declared[0]]
     return _family(members, name, over, case)
+
+
+def _congruence(node: Node, case: Case) -> Family | None:
+    """``x = 2 (mod 5)`` is ``x = 2 + 5k``."""
+    label = node.args[0] if isinstance(node, Rel) and node.ops == ("=",) else None
+    residue = node.args[1] if isinstance(node, Rel) and label is not None else node
+    if not isinstance(residue, Mod) or not (label is None or isinstance(label, Sym)):
+        return None
+    member = Add((residue.value, Mul((residue.modulus, Sym(_PARAMETER)))))
+    case.spend(1)
+    return Family((member,), "Z", None if label is None else label.name)
 
 
 def _declaration(node: Node) -> tuple[str, str] | None:

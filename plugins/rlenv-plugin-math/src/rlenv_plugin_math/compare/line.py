@@ -107,6 +107,11 @@ def combine(left: Cuts, right: Cuts, keep: Callable[[bool, bool], bool]) -> Cuts
     return kept
 
 
+def holds(cuts: Cuts, point: Bound) -> bool:
+    """Whether a point belongs: an odd number of cuts lie at or before it."""
+    return sum(not (point, 0) < cut for cut in cuts) % 2 == 1
+
+
 def union(left: Cuts, right: Cuts) -> Cuts:
     return combine(left, right, lambda a, b: a or b)
 

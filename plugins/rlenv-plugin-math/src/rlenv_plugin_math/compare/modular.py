@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from rlenv_plugin_math.compare.exact import factors, rational
 from rlenv_plugin_math.compare.field import field
-from rlenv_plugin_math.compare.walk import addends, bind
+from rlenv_plugin_math.compare.walk import addends, bind, summand
 from rlenv_plugin_math.compare.work import Case, Undefined
 from rlenv_plugin_math.tree import (
     Add,
@@ -242,7 +242,7 @@ class Residues:
         terms = finite_terms(node, self.case)
         if terms is not None:
             return self._folded(node.kind, terms)
-        body = bind(node.body, node.var, Sym("\0bound"), self.case)
+        body = bind(summand(node), node.var, Sym("\0bound"), self.case)
         ends = (
             self.of(end) if end is not None and end != _INFINITE else repr(end)
             for end in (node.low, node.high)
@@ -270,7 +270,8 @@ def finite_terms(node: Big, case: Case) -> list[Node] | None:
     if not -1 <= high - low < _MOST_TERMS:
         return None
     values = range(low.numerator, high.numerator + 1)
-    return [bind(node.body, node.var, Num(Fraction(value)), case) for value in values]
+    body = summand(node)
+    return [bind(body, node.var, Num(Fraction(value)), case) for value in values]
 
 
 def factored(value: int) -> tuple[tuple[tuple[int, int], ...], int]:

@@ -56,6 +56,11 @@ def agree(left: Node, right: Node, known: Facts, case: Case) -> bool | None:
     )
 
 
+def agree_beyond(left: Node, right: Node, known: Facts, case: Case) -> bool | None:
+    """The same at the points where a part of a side is not real: ``ln x`` is not ``ln |x|`` there."""
+    return Trial(left, right, known, case, real=False).identity()
+
+
 class Trial:
     """Two expressions at one point after another; ``real`` leaves out what is not real."""
 

@@ -69,6 +69,7 @@ def ratio(unit: Unit, other: Unit) -> Fraction | None:
 
 def same_quantity(gold: Node, given: Node, case: Case) -> bool:
     """Whether two values are equal, at least one of which has a unit."""
+    given = _glued(gold, given)
     wanted, found = measure(gold), measure(given)
     if wanted is not None and not wanted.unit:
         gold, wanted = wanted.value, None
@@ -81,6 +82,16 @@ def same_quantity(gold: Node, given: Node, case: Case) -> bool:
     if found is not None:
         return _bare(found, gold, case, flipped=True)
     return case.same(gold, given)
+
+
+def _glued(gold: Node, given: Node) -> Node:
+    """``2m`` for a gold of 2 m is no product."""
+    if not isinstance(gold, Quantity) or len(gold.unit) != 1 or not isinstance(given, Mul):
+        return given
+    *rest, last = given.args
+    if gold.unit != ((getattr(last, "name", ""), 1),):
+        return given
+    return Quantity(rest[0] if len(rest) == 1 else Mul(tuple(rest)), gold.unit)
 
 
 def _both(wanted: Measure, found: Measure, case: Case) -> bool:

@@ -32,7 +32,7 @@ def record(node: Node) -> Record | None:
 def _parts(node: Node) -> tuple[Node, ...]:
     if isinstance(node, Logic) and node.op == "and":
         return node.args
-    return node.items if isinstance(node, Items | Seq | SetOf) else ()
+    return node.items if isinstance(node, Items | Seq) else ()
 
 
 def _named(node: Node) -> tuple[str, Node] | None:
@@ -97,7 +97,8 @@ def same_record(
         return bare is not None and any(in_order(order, bare, case) for order in orders)
     assert given is not None
     bare = _bare(pair[0])
-    return bare is not None and in_order(bare, _alphabetical(given), case)
+    order = list(given.values()) if isinstance(pair[1], Rel) else _alphabetical(given)
+    return bare is not None and in_order(bare, order, case)
 
 
 def _numbered(known: Record) -> bool:
@@ -109,6 +110,13 @@ def _numbered(known: Record) -> bool:
 
 def _alphabetical(known: Record) -> list[Node]:
     return [known[name] for name in sorted(known)]
+
+
+def named_point(node: Node, other: Node) -> Node:
+    """``P(3, -2)`` beside a point is that point."""
+    if not isinstance(other, Seq | Matrix) or not isinstance(node, Call) or len(node.args) < 2:
+        return node
+    return Seq(node.args, "(", ")") if len(node.name) == 1 and node.name.isupper() else node
 
 
 def _bare(node: Node) -> Sequence[Node] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import reduce
 
 from attrs import frozen
@@ -20,6 +22,7 @@ from rlenv_plugin_math.tree import (
     NamedSet,
     Neg,
     Node,
+    Num,
     Rel,
     Seq,
     SetOf,
@@ -53,6 +56,24 @@ def regional(node: Node) -> bool:
         mixed = (node.opening, node.closing) not in (("(", ")"), ("[", "]"), ("<", ">"))
         return len(node.items) == 2 and (mixed or any(infinity(i) is not None for i in node.items))
     return isinstance(node, SetOp | Builder | NamedSet)
+
+
+def enumerated(node: Node, case: Case) -> Node:
+    """``{x in Z | 1 <= x <= 3}`` as ``{1, 2, 3}`` where that is short, else the node as it is."""
+    if not isinstance(node, Builder) or not isinstance(node.element, Sym):
+        return node
+    if not isinstance(node.domain, NamedSet) or node.domain.name not in ("Z", "N", "Z+"):
+        return node
+    within = region(node.condition, case)
+    if within is None or within.name not in (None, node.element.name) or len(within.cuts) != 2:
+        return node
+    (low, _), (high, _) = within.cuts
+    if not -1e9 < low.value <= high.value < 1e9 or high.value - low.value > _MOST_PARTS:
+        return node
+    candidates = range(math.floor(low.value), math.ceil(high.value) + 1)
+    least = 1 if node.domain.name == "Z+" else 0 if node.domain.name == "N" else candidates.start
+    chosen = [Num(Fraction(value)) for value in candidates if value >= least]
+    return SetOf(tuple(n for n in chosen if line.holds(within.cuts, Bound(n, case))))
 
 
 def region(node: Node, case: Case) -> Region | None:

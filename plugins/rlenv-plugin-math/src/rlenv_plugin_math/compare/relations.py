@@ -10,9 +10,9 @@ from rlenv_plugin_math.compare.expand import ZERO
 from rlenv_plugin_math.compare.kernels import floats
 from rlenv_plugin_math.compare.points import points
 from rlenv_plugin_math.compare.scalars import SCALARS
-from rlenv_plugin_math.compare.walk import bind, facts, symbols
+from rlenv_plugin_math.compare.walk import bind, facts, symbols, walk
 from rlenv_plugin_math.compare.work import Case, Undefined
-from rlenv_plugin_math.tree import Add, Div, Mul, Neg, Node, Num, Pow, Rel, Sym
+from rlenv_plugin_math.tree import Add, Big, Div, Logic, Mod, Mul, Neg, Node, Num, Pow, Rel, Sym
 
 _TURNED = {"<": ">", "<=": ">="}
 _OPPOSITE = {">": "<", ">=": "<="}
@@ -26,7 +26,9 @@ def same_relation(gold: Node, given: Node, case: Case) -> bool:
     if isinstance(gold, Rel) and isinstance(given, Rel):
         return _both(gold, given, wanted, found, case)
     if isinstance(given, Rel):
-        return found is not None and any(case.same(gold, value) for value in found.values)
+        return found is not None and any(
+            _resolved(value, gold) and case.same(gold, value) for value in found.values
+        )
     return wanted is not None and any(case.same(value, given) for value in wanted.values)
 
 
@@ -40,10 +42,16 @@ def _both(gold: Rel, given: Rel, wanted: Claim | None, found: Claim | None, case
     return _same_chain(gold, given, case)
 
 
+def _resolved(value: Node, gold: Node) -> bool:
+    """An answer has no unknowns beyond the gold's; the index of a sum is none."""
+    return symbols(value) <= symbols(gold) or any(type(part) is Big for part in walk(value))
+
+
 def _same_claim(wanted: Claim, found: Claim, case: Case) -> bool:
-    return compatible(wanted.label, found.label, case) and any(
-        case.same(a, b) for a in wanted.values for b in found.values
-    )
+    if not compatible(wanted.label, found.label, case):
+        return False
+    pairs = [(a, b) for a in wanted.values for b in found.values]
+    return any(isinstance(a, Mod) == isinstance(b, Mod) and case.same(a, b) for a, b in pairs)
 
 
 def _solved(wanted: Claim) -> bool:
@@ -82,6 +90,17 @@ def _same_chain(gold: Rel, given: Rel, case: Case) -> bool:
         all(_same_link(a, b, case) for a, b in zip(_links(gold), _links(one), strict=True))
         for one in (given, turned)
     )
+
+
+def conjuncts(node: Node) -> list[Rel] | None:
+    """The single inequalities and equations that all hold, None where ``node`` says something else."""
+    if isinstance(node, Rel):
+        return _links(node) if _COMPARED.issuperset(node.ops) else None
+    if not isinstance(node, Logic) or node.op != "and":
+        return None
+    parts = [conjuncts(arg) for arg in node.args]
+    known = [part for part in parts if part is not None]
+    return [link for part in known for link in part] if len(known) == len(parts) else None
 
 
 def _back(op: str) -> str:

@@ -9,12 +9,12 @@ from rlenv_plugin_math.compare.expand import ZERO, distribute, kinds, lift, read
 from rlenv_plugin_math.compare.families import same_family
 from rlenv_plugin_math.compare.matching import distinct, in_order, matched
 from rlenv_plugin_math.compare.quantities import measure, same_quantity
-from rlenv_plugin_math.compare.records import entries, record, same_record
-from rlenv_plugin_math.compare.regions import region, regional, same_region
-from rlenv_plugin_math.compare.relations import same_relation
+from rlenv_plugin_math.compare.records import entries, named_point, record, same_record
+from rlenv_plugin_math.compare.regions import enumerated, region, regional, same_region
+from rlenv_plugin_math.compare.relations import conjuncts, same_relation
 from rlenv_plugin_math.compare.scalars import SCALARS, same_scalar
 from rlenv_plugin_math.compare.special import same_letters, same_special
-from rlenv_plugin_math.compare.walk import children
+from rlenv_plugin_math.compare.walk import children, symbols
 from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.tree import (
     Items,
@@ -30,6 +30,7 @@ from rlenv_plugin_math.tree import (
     SetOf,
 )
 
+_POINT = ("()", "<>")
 _SHAPED = frozenset(
     (PlusMinus, Seq, Matrix, SetOf, Items, t.Quantity, NamedSet, t.SetOp, t.Ratio, t.Mod)
 )
@@ -62,12 +63,14 @@ def _settled(node: Node, case: Case) -> Node:
     """One shape for what is written in several ways, at the top of a tree."""
     if isinstance(node, Rel):
         within = node.ops == ("in",) and isinstance(node.args[1], SetOf)
-        return node.args[1] if within else distribute(node)
+        if within and not symbols(node.args[0]) & symbols(node.args[1]):
+            return node.args[1]
+        return distribute(node)
     if isinstance(node, Logic):
         return _alternatives(node)
     if isinstance(node, Items | SetOf):
         return _listed(node)
-    return lift(node, case) if type(node) in SCALARS and children(node) else node
+    return lift(node, case) if type(node) in SCALARS and children(node) else enumerated(node, case)
 
 
 def _alternatives(node: Logic) -> Node:
@@ -80,15 +83,20 @@ def _alternatives(node: Logic) -> Node:
         inner = distribute(inner) if isinstance(inner, Rel) else inner
         several = isinstance(inner, Items) and record(inner) is None
         parts += inner.items if isinstance(inner, Items) and several else (inner,)
-    return _listed(Items(tuple(parts)))
+    members = tuple(parts)
+    return _listed(SetOf(members) if node.op == "or" else Items(members))
 
 
 def _listed(node: Items | SetOf) -> Node:
     """Drop a label that all members share; a list of one is its member."""
     if len(node.items) == 1 and isinstance(node, Items):
         return node.items[0]
-    labels = {item.args[0] for item in node.items if isinstance(item, Rel) and item.ops == ("=",)}
     first = node.items[0] if node.items else None
+    if isinstance(first, Rel) and first.ops == ("!=",) and isinstance(node, Items):
+        return Items(
+            tuple(i if isinstance(i, Rel) else Rel((first.args[0], i), ("!=",)) for i in node.items)
+        )
+    labels = {item.args[0] for item in node.items if isinstance(item, Rel) and item.ops == ("=",)}
     if len(labels) != 1 or not isinstance(first, Rel) or not isinstance(first.args[0], t.Sym | Seq):
         return node
     return type(node)(tuple(_unlabeled(item) for item in node.items))
@@ -141,6 +149,8 @@ def _value(node: Node) -> Node:
 
 def _collections(gold: Node, given: Node, case: Case) -> bool:
     if isinstance(gold, Items) and isinstance(given, Items):
+        if all(isinstance(item, Seq) for item in (*gold.items, *given.items)):
+            return matched(distinct(gold.items, case), distinct(given.items, case), case)
         return matched(gold.items, given.items, case)
     if isinstance(gold, Items) and isinstance(given, Mul):
         return same_letters(gold, given, case)
@@ -157,12 +167,22 @@ def _with_set(gold: Node, given: Node, case: Case) -> bool:
     if any(isinstance(node, Items) for node in pair):
         return _list_as_tuple(*pair, case)
     if wanted is not None and len(wanted) == 1:
-        return not isinstance(given, Seq) and case.same(wanted[0], given)
+        return isinstance(given, Seq) <= isinstance(wanted[0], Seq) and case.same(wanted[0], given)
     if found is not None and len(found) == 1:
-        return not isinstance(gold, Seq) and case.same(gold, found[0])
-    if isinstance(gold, Logic) and isinstance(given, Logic):
-        return gold.op == given.op and matched(gold.args, given.args, case)
+        return isinstance(gold, Seq) <= isinstance(found[0], Seq) and case.same(gold, found[0])
+    if isinstance(gold, Logic | Rel) and isinstance(given, Logic | Rel):
+        return _conditions(gold, given, case)
     return False
+
+
+def _conditions(gold: Logic | Rel, given: Logic | Rel, case: Case) -> bool:
+    """``a < b < c`` and ``a < b and b < c``; otherwise the same connective of the same parts."""
+    wanted, found = conjuncts(gold), conjuncts(given)
+    if wanted is not None and found is not None:
+        return matched(wanted, found, case)
+    if not isinstance(gold, Logic) or not isinstance(given, Logic):
+        return False
+    return gold.op == given.op and matched(gold.args, given.args, case)
 
 
 def _members(node: Node) -> tuple[Node, ...] | None:
@@ -171,6 +191,11 @@ def _members(node: Node) -> tuple[Node, ...] | None:
 
 def _list_as_tuple(gold: Node, given: Node, case: Case) -> bool:
     """A list without its brackets stands for a point only in the same order."""
+    if any(
+        isinstance(node, Seq) and node.opening + node.closing not in _POINT
+        for node in (gold, given)
+    ):
+        return False
     wanted = gold.items if isinstance(gold, Items) else entries(gold)
     found = given.items if isinstance(given, Items) else entries(given)
     return wanted is not None and found is not None and in_order(wanted, found, case)
@@ -181,6 +206,7 @@ def _arrays(gold: Node, given: Node, case: Case) -> bool:
         return len(gold.rows) == len(given.rows) and all(
             in_order(a, b, case) for a, b in zip(gold.rows, given.rows, strict=True)
         )
+    gold, given = named_point(gold, given), named_point(given, gold)
     if isinstance(gold, Seq) and isinstance(given, Seq) and _bracketed_apart(gold, given, case):
         return False
     wanted, found = entries(gold), entries(given)
@@ -193,6 +219,8 @@ def _bracketed_apart(gold: Seq, given: Seq, case: Case) -> bool:
     """Whether two pairs differ as intervals: ``(1, 2)`` and ``[1, 2]``."""
     if (gold.opening, gold.closing) == (given.opening, given.closing):
         return False
+    if regional(gold) or regional(given):
+        return True
     if "<" in (gold.opening, given.opening):
         return False
     return region(gold, case) is not None and region(given, case) is not None

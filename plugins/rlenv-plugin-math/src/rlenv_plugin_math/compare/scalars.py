@@ -8,7 +8,7 @@ from rlenv_plugin_math import tree as t
 from rlenv_plugin_math.compare.exact import rational
 from rlenv_plugin_math.compare.functions import FUNCTIONS
 from rlenv_plugin_math.compare.modular import Residues
-from rlenv_plugin_math.compare.numeric import agree
+from rlenv_plugin_math.compare.numeric import agree, agree_beyond
 from rlenv_plugin_math.compare.tolerance import near
 from rlenv_plugin_math.compare.walk import Facts, facts, rebuild
 from rlenv_plugin_math.compare.work import Case, Exhausted, Undefined
@@ -20,7 +20,7 @@ _EXPRESSIONS = frozenset(
         *(t.Quantity, t.Piecewise, t.Rel, t.Logic),
     )
 )
-SCALARS = _EXPRESSIONS - {t.Quantity, t.Rel, t.Logic}
+SCALARS = _EXPRESSIONS - {t.Quantity, t.Rel, t.Logic, t.Based}
 _HARD = frozenset((t.Big, t.Piecewise))
 _MOST_SYMBOLIC = 400
 
@@ -45,11 +45,13 @@ def _ladder(gold: Node, given: Node, case: Case) -> bool | None:
         case.reached("exact")
         return left == right or near(gold, given, case)
     known = facts(gold, given)
-    if "inf" in known.constants:
+    if "inf" in known.constants and not (known.kinds & _HARD and _finite(gold, given)):
         return _infinite(gold, given)
     verdict = _by_residues(gold, given, case)
     if verdict is None:
         verdict = agree(gold, given, known, case)
+    if verdict and "abs" in known.calls and known.names:
+        verdict = agree_beyond(gold, given, known, case)
     if verdict is False and "log" in known.calls:
         verdict = _common_log(gold, given, case)
     if verdict is not True and near(gold, given, case):
@@ -67,6 +69,10 @@ def _by_residues(gold: Node, given: Node, case: Case) -> bool | None:
         case.reached("normal form")
         return equal
     return None
+
+
+def _finite(gold: Node, given: Node) -> bool:
+    return infinity(gold) is None and infinity(given) is None
 
 
 def _infinite(gold: Node, given: Node) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from rlenv_plugin_math.compare.exact import rational
+from rlenv_plugin_math.compare.expand import ZERO
 from rlenv_plugin_math.compare.matching import in_order
 from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.tree import (
@@ -54,7 +55,7 @@ def same_special(gold: Node, given: Node, case: Case) -> bool | None:
 
 def _flipped(rule: Callable[..., bool], given: Node, gold: Node, case: Case) -> bool:
     if rule is _based:
-        return _based_given(given, gold, case)
+        return _based_given(given, gold)
     return rule(given, gold, case)
 
 
@@ -93,8 +94,9 @@ def _clock(one: Clock, other: Node, _case: Case) -> bool:
 
 
 def _same_time(one: Clock, other: Clock) -> bool:
-    if one.half and other.half:
-        return one.seconds == other.seconds
+    """A time before noon that says neither half may be either."""
+    if any(not time.half and time.seconds < _HALF_DAY for time in (one, other)):
+        return (one.seconds - other.seconds) % _HALF_DAY == 0
     return one.seconds == other.seconds
 
 
@@ -106,7 +108,7 @@ def _date(one: Date, other: Node, _case: Case) -> bool:
 
 def _mod(one: Mod, other: Node, case: Case) -> bool:
     if not isinstance(other, Mod):
-        return case.same(one.value, other)
+        return _residue(one, other, case)
     if not case.same(one.modulus, other.modulus):
         return False
     values = [rational(node, case) for node in (one.value, other.value, one.modulus)]
@@ -117,29 +119,37 @@ def _mod(one: Mod, other: Node, case: Case) -> bool:
     return ((left - right) / modulus).denominator == 1
 
 
+def _residue(one: Mod, plain: Node, case: Case) -> bool:
+    """``17 mod 6`` is 5; a residue that is not reduced, or to no number, stands for nothing."""
+    value, modulus = rational(one.value, case), rational(one.modulus, case)
+    if value is None or modulus is None or modulus <= 0:
+        return False
+    return case.same(Num(value % modulus), plain)
+
+
 def _based(one: Based, other: Node, case: Case) -> bool:
     """The gold names its base, so the answer must."""
     case.reached("exact")
     return isinstance(other, Based) and (one.base, one.value) == (other.base, other.value)
 
 
-def _based_given(given: Node, gold: Node, case: Case) -> bool:
-    """A gold without a base is met by the value, or by the digits whose base the question named."""
+def _based_given(given: Node, gold: Node) -> bool:
+    """A gold without a base is met by its digits: the question named the base."""
     assert isinstance(given, Based)
     digits = given.digits.lstrip("0") or "0"
-    if isinstance(gold, Num) and digits.isdecimal() and gold.value == Fraction(digits):
-        return True
-    if (
-        isinstance(gold, Sym | Text)
-        and digits.upper() == str(getattr(gold, "name", getattr(gold, "words", ""))).upper()
-    ):
-        return True
-    return case.same(gold, Num(given.value))
+    if isinstance(gold, Num) and digits.isdecimal():
+        return gold.value == Fraction(digits)
+    written = gold.name if isinstance(gold, Sym) else gold.words if isinstance(gold, Text) else ""
+    return digits.upper() == written.upper()
 
 
 def _ratio(one: Ratio, other: Node, case: Case) -> bool:
     if isinstance(other, Ratio):
-        first, base = one.items[0], other.items[0]
+        nothing = [[case.same(item, ZERO) for item in side.items] for side in (one, other)]
+        if nothing[0] != nothing[1] or all(nothing[0]):
+            return False
+        place = nothing[0].index(False)
+        first, base = one.items[place], other.items[place]
         left = [Mul((item, base)) for item in one.items]
         right = [Mul((item, first)) for item in other.items]
         return in_order(left, right, case)

@@ -106,6 +106,15 @@ _REBUILT: dict[type, Callable[[Any, Callable[[Node], Node]], Node]] = {
 }
 
 
+def summand(node: Big) -> Node:
+    """The body of a sum; under an index called ``i`` every ``i`` is the index."""
+    return _indexed(node.body) if node.var == "i" else node.body
+
+
+def _indexed(node: Node) -> Node:
+    return Sym("i") if node == Const("i") else rebuild(node, _indexed)
+
+
 def bind(node: Node, name: str, value: Node, case: Case) -> Node:
     """``node`` with the variable ``name`` replaced by ``value``; inner sums over ``name`` keep theirs."""
     case.spend(1)
