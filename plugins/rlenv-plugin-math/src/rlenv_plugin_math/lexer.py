@@ -29,6 +29,7 @@ from .symbols import (
 )
 from .words import is_product
 
+_LOOKAHEAD = 6
 _UPRIGHT = frozenset(FONTS_UPRIGHT.split())
 _BOLD = "mathbf|boldsymbol|bm|pmb|vec|hat|widehat|overrightarrow"
 _TOKEN = re.compile(
@@ -60,7 +61,7 @@ _ONE: dict[str, tuple[str, str]] = {"<": ("rel", "<"), ">": ("rel", ">"), "=": (
 
 
 class Tokens:
-    """Parallel lists; the last token has the kind ``end``."""
+    """Parallel lists; the last tokens have the kind ``end``, so that rules may look ahead."""
 
     __slots__ = ("ats", "braces", "gap", "gaps", "kinds", "roman", "source", "texts", "upright")
 
@@ -111,7 +112,8 @@ def lex(text: str) -> Tokens:
         at = match.end()
     if len(out.kinds) > TOKENS:
         raise Unparsed("too many signs", out.ats[TOKENS])
-    put("end", "", end)
+    for _ in range(_LOOKAHEAD):
+        put("end", "", end)
     return out
 
 

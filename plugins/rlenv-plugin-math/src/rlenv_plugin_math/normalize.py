@@ -109,7 +109,7 @@ def normalize(text: str) -> str:
         if len(text) > LENGTH:
             raise Unparsed("too long", LENGTH)  # NFKC makes up to 18 characters of one
         text = _ascii(text)
-    if not text.isprintable() or "\\\\" in text or "{:}" in text or "{.}" in text:
+    if not text.isprintable() or any(map(text.__contains__, _TELLTALES)):
         text = _healed(text)
     text = unwrap(" ".join(text.split()))
     if len(text) > LENGTH:
@@ -118,6 +118,7 @@ def normalize(text: str) -> str:
 
 
 # a command whose backslash and first letter became one control character on the way through JSON
+_TELLTALES = ("\\\\", "{:}", "{.}", "rac{", "inom{", "qrt{")
 _LOST = (
     ("\f", "\\f", "rac|orall"), ("\b", "\\b", "oxed|egin|inom|ar|eta|mod|ot"), ("\v", "\\v", "ec|ee|ert|arnothing|arphi"),
     ("\a", "\\a", "lpha|pprox|ngle|rc"), ("\t", "\\t", "imes|ext|frac|an|heta|o(?![a-z])|au|riangle|binom"),
@@ -125,6 +126,7 @@ _LOST = (
 )  # fmt: skip
 _CONTROLS = re.compile("|".join(f"{char}(?={tails})" for char, _, tails in _LOST))
 _COMMAND_OF = {char: command for char, command, _ in _LOST}
+_BARE = re.compile(r"(?<![\\A-Za-z])([dt]?frac|sqrt|d?binom)\{")  # the backslash is missing
 _BACKSLASHES = re.compile(r"\\+")
 
 
@@ -136,7 +138,7 @@ def _healed(text: str) -> str:
         doubled = any(text[m.end() : m.end() + 1].isalpha() for m in runs)
         if doubled and all(len(m.group()) % 2 == 0 for m in runs):
             text = _BACKSLASHES.sub(lambda match: match.group()[::2], text)
-    return text.replace("{:}", ":").replace("{.}", ".")
+    return _BARE.sub(r"\\\1{", text).replace("{:}", ":").replace("{.}", ".")
 
 
 def _ascii(text: str) -> str:

@@ -18,7 +18,7 @@ from .tree import Node, Num, Text, height
 __all__ = ["Unparsed", "parse", "parse_cached"]
 _ENVIRONMENT = frozenset(("begin", "end"))  # whose braces hold a name and no word
 _MANY = 60  # tokens; fewer cannot make a tree of the forbidden height
-_WORDY = frozenset(("word", "+", "-", "*", "implies", "setop", "and"))
+_WORDY = frozenset(("word", "+", "-", "*", "implies", "setop"))
 _TABLES = (
     atoms,
     brackets,

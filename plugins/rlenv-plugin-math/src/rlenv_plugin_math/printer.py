@@ -64,7 +64,8 @@ _FUNCTIONS = {
 } | {"re": r"\operatorname{Re}", "im": r"\operatorname{Im}"}  # fmt: skip
 _BRACKETED = {
     "abs": (r"\left|", r"\right|"), "norm": (r"\left\|", r"\right\|"),
-    "floor": (r"\lfloor ", r" \rfloor"), "ceil": (r"\lceil ", r" \rceil"), "conj": (r"\overline{", "}"),
+    "floor": (r"\lfloor ", r" \rfloor"), "ceil": (r"\lceil ", r" \rceil"), "conj": (r"\overline{", "}"), "dot": (r"\dot{", "}"), "ddot": (r"\ddot{", "}"), "tilde": (r"\tilde{", "}"),
+    "widetilde": (r"\widetilde{", "}"), "overarc": (r"\overarc{", "}"),
 }  # fmt: skip
 _MONEY = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "₩": "won"}
 _MONTHS = (
@@ -80,6 +81,11 @@ def render(node: Node) -> str:
 
 def _at(node: Node, floor: int) -> str:
     """The text of ``node`` where only what binds tighter than ``floor`` may stand bare."""
+    if floor > _LIST and isinstance(node, Choice) and node.value is None:
+        return rf"\text{{option {node.letter}}}"
+    if floor >= _LIST and isinstance(node, Items):
+        rows = r" \\ ".join(_at(item, _LIST) for item in node.items)
+        return rf"\begin{{cases}} {rows} \end{{cases}}"
     text = _RULES[type(node)](node)
     return text if _level(node) > floor else f"({text})"
 
@@ -140,6 +146,8 @@ def _symbol(node: Sym) -> str:
         return r"\ldots"
     if name.startswith("angle "):
         return "\\" + name
+    if name[1:] == "⃗":
+        return rf"\mathbf{{{name[0]}}}"
     head = name.rstrip("'")
     text = head if len(head) == 1 else f"\\{head} "
     if below:
@@ -202,7 +210,9 @@ def _call(node: Call) -> str:
         return rf"{_at(args[0], _POWER)} \circ {_at(args[1], _POWER)}"
     if name == "binomial":
         return rf"\binom{{{_at(args[0], -1)}}}{{{_at(args[1], -1)}}}"
-    if name == "diff" and len(args) == 2:
+    if name == "diff" and len(args) == 1:
+        return f"({_at(args[0], -1)})'"
+    if name == "diff":
         return rf"\frac{{d}}{{d {_at(args[1], _PRODUCT)}}}({_at(args[0], -1)})"
     if name == "log" and len(args) == 2:
         return rf"\log_{{{_at(args[1], -1)}}}({_at(args[0], -1)})"

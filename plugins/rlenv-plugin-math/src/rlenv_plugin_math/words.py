@@ -47,7 +47,7 @@ _IRREGULAR = {
 # what never is a unit, so that "5 is the answer" is prose and not a quantity
 STOP = words_of(
     """
-    is are was were be been am the a an because since for from if then when where which that
+    of is are was were be been am the a an because since for from if then when where which that
     this these those it its he she they we you i so not no but as at by to in on with
     without has have had do does did will would can could should must may might there here
     than also only just correct wrong right true false answer or and nor solution solutions

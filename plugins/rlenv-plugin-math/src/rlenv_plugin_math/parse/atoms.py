@@ -188,8 +188,8 @@ def function(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
         and not p.gaps[p.pos]
     ):
         base = PREFIX["num"](p, POSTFIX)
-    if p.kinds[p.pos] in ("end", ")", ",", "rel", "}") or p.kinds[p.pos] not in PREFIX:
-        return Sym(name)
+    if p.kinds[p.pos] in ("]", "rel") or p.kinds[p.pos] not in PREFIX:
+        raise p.broken()
     if exponent == _MINUS_ONE and name in _ARCS:
         name, exponent = _ARCS[name], None
     p.deeper()
@@ -204,7 +204,8 @@ def _function_arguments(p: Parser, name: str) -> tuple[Node, ...]:
     if kind == "(" or (kind == "[" and name not in _ROOTS):
         return _arguments(p)
     if kind == "{":
-        return (p.braced(),)
+        first = p.braced()
+        return (first, p.braced()) if name == "binomial" and p.kinds[p.pos] == "{" else (first,)
     if name in _ROOTS:
         return (p.expr(POSTFIX),)
     return (_bare(p),)
@@ -238,6 +239,8 @@ def _divided(p: Parser, node: Node) -> Node:
 
 def called(name: str, args: tuple[Node, ...], base: Node | None = None) -> Node:
     """The one shape of a named function."""
+    if name == "binomial" and len(args) != 2:
+        raise Prose
     if name in _ROOTS and len(args) == 1:
         return Call("root", (args[0], Num(Fraction(_ROOTS[name]))))
     if name in ("max", "min", "gcd", "lcm") and len(args) == 1 and type(args[0]) is SetOf:
@@ -246,8 +249,8 @@ def called(name: str, args: tuple[Node, ...], base: Node | None = None) -> Node:
         return Pow(Const("e"), args[0])
     if name == "cis" and len(args) == 1:
         return Add((Call("cos", args), Mul((Const("i"), Call("sin", args)))))
-    if name == "lg" and base is None:
-        return Call("log", (*args, Num(Fraction(10))))
+    if name == "lg":
+        return Call("log", (*args, Num(Fraction(10)) if base is None else base))
     if name == "log":
         if base == Const("e"):
             return Call("ln", args)

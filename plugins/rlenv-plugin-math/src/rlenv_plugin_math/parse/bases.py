@@ -15,9 +15,9 @@ WORD_BASES = {
     "eleven": 11, "twelve": 12, "sixteen": 16,
 }  # fmt: skip
 _NUMERAL = re.compile(
-    r"([0-9A-Za-z]+(?:\.[0-9A-Za-z]+)?)(\}?) ?_ ?\{? ?\(?(?:\\(?:text|mathrm) ?\{ ?)?(\d{1,2}|[a-z]+)[)} ]*"
+    r"([0-9A-Za-z]+(?:\.[0-9A-Za-z]+)?)(\}?) ?_((?:[ {(]|\\text|\\mathrm)*)(\d{1,2}|[a-z]+)"
 )
-PREFIXED = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8}
+PREFIXED = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8}  # the letter after the 0 of 0x1F
 
 
 def hexadecimal(p: Parser) -> Node | None:
@@ -26,7 +26,7 @@ def hexadecimal(p: Parser) -> Node | None:
     match = _NUMERAL.match(p.source, p.ats[at])
     if match is None or len(match.group(1)) < 2:
         return None
-    if match.group(3) != "16" and match.group(1).isalpha():
+    if match.group(4) != "16" and match.group(1).isalpha():
         return None
     return read_based(p, at)
 
@@ -36,17 +36,26 @@ def read_based(p: Parser, at: int) -> Node | None:
     match = _NUMERAL.match(p.source, p.ats[at])
     if match is None or (match.group(2) and not p.upright[at]):
         return None
-    name = match.group(3)
+    name = match.group(4)
     base = int(name) if name.isdigit() else WORD_BASES.get(name, 0)
     digits = match.group(1)
     if base != 16 and digits != digits.upper():
         return None
     node = based(digits, base)
     if node is not None:
-        end = match.end()
+        opened = match.group(3)
+        end = _skip(p.source, match.end(), opened.count("{") + opened.count("("))
         while p.ats[p.pos] < end and p.kinds[p.pos] != "end":
             p.pos += 1
     return node
+
+
+def _skip(source: str, at: int, brackets: int) -> int:
+    """Behind so many closing brackets."""
+    while brackets and source[at : at + 1] in ("}", ")", " "):
+        brackets -= source[at] != " "
+        at += 1
+    return at
 
 
 def based(digits: str, base: int) -> Based | None:

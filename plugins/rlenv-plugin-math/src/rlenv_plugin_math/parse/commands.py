@@ -12,6 +12,7 @@ from .calculus import big, limit
 from .engine import POSTFIX, PREFIX, PRODUCT, Parser
 from .tables import environment
 
+_DS = (Sym("d"), Sym("partial"))
 Command = Callable[[Parser], Node]
 
 
@@ -22,7 +23,7 @@ def fraction(p: Parser) -> Node:
     p.diff = var or p.diff
     below = _of_d(bottom)
     if below is not None:
-        if top == Sym("d"):
+        if top in _DS:
             return Call("diff", (p.expr(PRODUCT), below))
         above = _of_d(top)
         if above is not None and p.diff is None:
@@ -32,7 +33,7 @@ def fraction(p: Parser) -> Node:
 
 def _of_d(node: Node) -> Node | None:
     """The y of ``dy``."""
-    if type(node) is Mul and len(node.args) == 2 and node.args[0] == Sym("d"):
+    if type(node) is Mul and len(node.args) == 2 and node.args[0] in _DS:
         return node.args[1]
     return None
 

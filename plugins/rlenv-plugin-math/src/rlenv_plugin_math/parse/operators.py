@@ -320,6 +320,8 @@ def prime(p: Parser, left: Node) -> Node:
     p.pos += 1
     if type(left) is Num:
         return Quantity(left, (("foot", 1),))
+    if type(left) is Quantity:
+        raise p.broken()
     return Call("diff", (left,))
 
 

@@ -9,7 +9,9 @@ from rlenv_plugin_math.words import COUNTS, SCALES, STOP, TAILS, scaled, singula
 from .bases import WORD_BASES, based
 from .engine import POWER, PREFIX, PRODUCT, Parser, Prose
 
-_ENDS = frozenset(("end", ",", ";", "and", "or", "row", "&", ")", "]", "\\}", "rel", "implies"))
+_ENDS = frozenset(("lor", "land", "mid", "mod", "setop", "}", "endenv")) | frozenset(
+    ("end", ",", ";", "and", "or", "row", "&", ")", "]", "\\}", "rel", "implies")
+)
 _SQUARE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _SQUARED = {"squared": 2, "cubed": 3}
 _ANGLES = {"'": "arcminute", '"': "arcsecond"}
