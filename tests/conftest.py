@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tomllib
-from collections.abc import Mapping
+import venv
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 UNTRACKED = {".git", "out", "dist", "build", "__pycache__"}
+QUIET = ["--disable-pip-version-check", "--no-input"]
+OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "RLENV_DATA")
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +61,97 @@ def files() -> list[Path]:
 def sources(distributions: Mapping[Path, Mapping[str, Any]]) -> Mapping[Path, list[Path]]:
     """Folder of each distribution → the Python files that it installs."""
     return {folder: sorted(folder.glob("src/**/*.py")) for folder in distributions}
+
+
+def run(argv: list[str], folder: Path) -> str:
+    """Run a command as somebody who knows nothing of this repository; its standard output."""
+    env = {key: value for key, value in os.environ.items() if key not in OURS}
+    env["PATH"] = os.pathsep.join([str(Path(argv[0]).parent), env.get("PATH", "")])
+    env["COLUMNS"] = "120"
+    ran = subprocess.run(
+        argv, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, f"{argv}\n{ran.stdout}\n{ran.stderr}"
+    return ran.stdout
+
+
+def wanted(dist: Distribution, extras: set[str]) -> Iterator[Requirement]:
+    for line in dist.requires or ():
+        need = Requirement(line)
+        if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in ("", *extras)):
+            yield need
+
+
+def closure(*requirements: str) -> dict[str, Distribution]:
+    """The distributions that ``requirements`` name, and those that these declare to need."""
+    found: dict[str, Distribution] = {}
+    todo = [Requirement(line) for line in requirements]
+    while todo:
+        need = todo.pop()
+        key = need.name.replace("_", "-").lower()
+        if key not in found or need.extras:
+            found[key] = distribution(need.name)
+            todo += wanted(found[key], need.extras)
+    return found
+
+
+class Stranger:
+    """A new virtual environment of somebody else, offline.
+
+    What it needs from outside the house is lent by the environment of the tests, without copying it.
+    """
+
+    def __init__(self, folder: Path, wheels: Mapping[str, Path]) -> None:
+        venv.create(folder, with_pip=False, symlinks=True)
+        self.python = folder / "bin" / "python"
+        self._site = next((folder / "lib").glob("python*/site-packages"))
+        self._wheels = wheels
+
+    def has(self, *requirements: str) -> None:
+        """Make these usable: what the house makes from its wheels, the rest lent."""
+        needed = closure(*requirements)
+        for name, dist in needed.items():
+            if name not in self._wheels:
+                self._lend(dist)
+        own = [str(self._wheels[name]) for name in needed if name in self._wheels]
+        if own:
+            self.pip("install", "--no-deps", "--no-index", "--no-compile", *own)
+
+    def pip(self, verb: str, *args: str, folder: Path = ROOT) -> str:
+        pip = [sys.executable, "-m", "pip", "--python", str(self.python), verb]
+        return run([*pip, *QUIET, *args], folder)
+
+    def runs(self, *argv: str, folder: Path) -> str:
+        """The output of a command of this environment."""
+        return run([str(self.python.parent / argv[0]), *argv[1:]], folder)
+
+    def _lend(self, dist: Distribution) -> None:
+        tops = {f.parts[0] for f in dist.files or () if f.parts[0] not in ("..", "__pycache__")}
+        for top in tops:
+            source = Path(str(dist.locate_file(top)))
+            if not (self._site / top).exists():
+                (self._site / top).symlink_to(source, target_is_directory=source.is_dir())
+
+
+@pytest.fixture(scope="session")
+def wheels(
+    tmp_path_factory: pytest.TempPathFactory, distributions: Mapping[Path, Mapping[str, Any]]
+) -> Mapping[str, Path]:
+    """Name of each distribution → its wheel."""
+    out = tmp_path_factory.mktemp("wheels")
+    for folder in distributions:
+        run([sys.executable, "-m", "pip", "wheel", *QUIET, "--no-deps", "--no-index",
+             "--no-build-isolation", "--wheel-dir", str(out), str(folder)], ROOT)  # fmt: skip
+    return {w.name.partition("-")[0].replace("_", "-"): w for w in sorted(out.glob("*.whl"))}
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, wheels: Mapping[str, Path]) -> Callable[..., Stranger]:
+    """``stranger("rlenv[testing]")``: a new environment that has what this names and no more."""
+
+    def new(*requirements: str) -> Stranger:
+        made = Stranger(tmp_path / "venv", wheels)
+        made.has(*requirements)
+        return made
+
+    return new
