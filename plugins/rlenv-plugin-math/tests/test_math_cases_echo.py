@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from rlenv import Task
 from rlenv.stage import Attempt
 from rlenv_plugin_math.equal import Equal
@@ -25,6 +24,9 @@ RESTATED = (
     ("Convert 2.5 kg to grams.", r"2500 \text{ g}", "2.5 kg"),
     (r"Compute $\tan 30^\circ$.", r"\frac{\sqrt{3}}{3}", r"\tan 30^\circ"),
     ("What is $2^{10}$?", "1024", "2^{10}"),
+    ("Expand $(x+1)^2$.", "x^2+2x+1", "\u200b(x+1)^2\u200b"),
+    ("Expand $(x+1)^2$.", "x^2+2x+1", "(x+１)^2"),
+    ("Expand $(x+1)^2$.", "x^2+2x+1", r"(\mathrm{x}+1)^2"),
     (r"Add $2\frac{3}{4}+1\frac{5}{6}$.", r"\frac{55}{12}", r"2\frac{3}{4}+1\frac{5}{6}"),
 )
 ANSWERED = (

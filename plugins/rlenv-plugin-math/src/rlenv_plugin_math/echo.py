@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ _FORMULA = 500  # characters of a formula that is looked for
 _PROMPT = 20_000  # characters of a prompt that are searched
 _SPACING = re.compile(r"\\(?:left|right|displaystyle|quad|[,;:! ])(?![a-zA-Z])|[\s$]+")
 _STYLES = re.compile(r"\\[dt]frac(?![a-zA-Z])")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_FONTS = re.compile(r"\\math(?:bf|rm|it|sf|tt)\{([^{}]*)\}")
 _OPENS = re.compile(r"(?:^|[$:,.;?=\n]|\\[(\[]|(?<![\\A-Za-z])[A-Za-z]{2,}|\\displaystyle)\s*$")
 _CLOSES = re.compile(r"\s*(?:$|[$.,;:?!=]|\\[)\]]|[A-Za-z]{2,})")
 
@@ -61,7 +64,15 @@ def restates(prompt: str, answer: str, given: Node, wanted: Node) -> bool:
     prompt names it: there the question may offer it.  ``given`` and ``wanted`` are the trees of the answer
     and of the gold.
     """
-    return not _finished(given, wanted) and _stands_in(prompt, answer)
+    if _finished(given, wanted):
+        return False
+    prompt = prompt[:_PROMPT]
+    return _stands_in(prompt, answer) or _stands_in(_plain(prompt), _plain(answer))
+
+
+def _plain(text: str) -> str:
+    """Without what cannot be seen: zero-width signs, full width, font commands around letters."""
+    return _FONTS.sub(r"\1", _UNSEEN.sub("", unicodedata.normalize("NFKC", text)))
 
 
 def _stands_in(prompt: str, answer: str) -> bool:
@@ -70,7 +81,7 @@ def _stands_in(prompt: str, answer: str) -> bool:
         return False
     gap = r"(?:\\(?:left|right|displaystyle|[,;:! ])|\s)*"
     pattern = gap.join(map(re.escape, formula))
-    text = _STYLES.sub(r"\\frac", prompt[:_PROMPT])
+    text = _STYLES.sub(r"\\frac", prompt)
     return any(
         _OPENS.search(text[max(0, m.start() - 40) : m.start()]) and _CLOSES.match(text, m.end())
         for m in re.finditer(pattern, text)
