@@ -98,7 +98,7 @@ def _one(gold: Gold, wanted: Node | None, answer: str, key: bytes, options: Opti
 
 def _decide(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
     from .compare import decide
-    from .tree import Items, Logic, Text
+    from .tree import Items, Logic, SetOf, Text
 
     if (
         read.hedged
@@ -109,7 +109,7 @@ def _decide(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
     if not read.nodes:
         return Match(equal=False, how="unparsed")
     tried = read.nodes if _has_words(wanted) else read.nodes[-1:]
-    if not isinstance(wanted, Text) and isinstance(tried[0], Text):
+    if not isinstance(wanted, Text) and isinstance(tried[0], Text) and wanted != SetOf(()):
         return Match(equal=False, how="words")
     decision = decide(wanted, tried[0], key=key, options=options)
     for node in tried[1:]:
