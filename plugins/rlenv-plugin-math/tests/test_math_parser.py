@@ -65,6 +65,10 @@ SAME = r"""
 25 °C ; 25^\circ\text{C} ; 25℃ ; 25^{\circ} C ; 25 degrees Celsius
 5 apples ; 5 \text{ apples} ; five apples ; 5 apple
 2 hours 30 minutes ; 2 hours and 30 minutes ; 2 hr 30 min ; 2 hours, 30 minutes
+5 feet 3 inches ; 5 ft 3 in ; 5'3" ; 5' 3'' ; 5 feet, 3 inches
+\frac{1}{3}\pi r^2 h ; \frac13 \pi r^{2}h ; 1/3*pi*r^2*h
+P(A|B) ; P(A \mid B)
+7 ; 7\ \checkmark ; = 7
 \sqrt2 ; \sqrt{2} ; √2 ; sqrt(2) ; √(2) ; \sqrt 2 ; \sqrt[2]{2} ; sqrt2
 \sqrt[3]{5} ; ∛5 ; cbrt(5) ; \sqrt[3]5
 x^{10} ; x^10 ; x**10 ; x¹⁰ ; {x}^{10}

@@ -84,7 +84,7 @@ NEGATED = {"=": "!=", "in": "notin", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 # commands that change only the looks
 DROPPED = words_of(
     """
-    displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits quad qquad big Big
+    checkmark blacksquare qed displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits quad qquad big Big
     bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr rm bf it sf tt sl cal mathrm
     mathit mathsf mathtt mathnormal mathbf boldsymbol bm text textbf textit textrm mbox
     hline cline noindent centering allowbreak nobreak thinspace medspace thickspace

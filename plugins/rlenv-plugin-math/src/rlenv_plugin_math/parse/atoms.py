@@ -142,14 +142,19 @@ def _maybe_call(p: Parser, name: str) -> Node:
 def _call_if_list(p: Parser, name: str) -> Node:
     """``P(1, 2)`` and ``P(X = 1)`` are calls; ``P(x + 1)`` may be a product and so may ``A(1, 2)``."""
     depth = 0
+    listed = False
+    bars: list[int] = []
     for pos in range(p.pos, len(p.kinds)):
         kind = p.kinds[pos]
         depth += (kind == "(") - (kind == ")")
         if depth == 0:
             break
-        if depth == 1 and kind in (",", "rel", "mid", "|", "setop"):
-            return Call(name, _arguments(p))
-    return Sym(name)
+        if depth == 1 and kind == "|":
+            bars.append(pos)
+        listed |= depth == 1 and kind in (",", "rel", "mid", "setop")
+    if len(bars) == 1:
+        p.kinds[bars[0]] = "mid"  # P(A|B)
+    return Call(name, _arguments(p)) if listed or len(bars) == 1 else Sym(name)
 
 
 def _arguments(p: Parser) -> tuple[Node, ...]:

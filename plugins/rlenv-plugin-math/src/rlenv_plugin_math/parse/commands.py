@@ -80,7 +80,7 @@ def accent(name: str) -> Command:
         if name in ("overline", "bar"):
             if type(node) is Mul and all(type(a) is Sym and a.name.isupper() for a in node.args):
                 return node
-            return Call("conj", (node,))
+            return Call("overline" if type(node) is Mul and name == "overline" else "conj", (node,))
         return Call(name, (node,))
 
     return read

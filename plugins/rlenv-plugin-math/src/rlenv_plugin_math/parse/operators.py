@@ -173,7 +173,7 @@ def _juxtaposed(p: Parser, kind: str, factors: list[Node]) -> bool:
 def _united(p: Parser, kind: str, factors: list[Node]) -> bool:
     """Whether the token made a quantity (or a bigger number, or a base) of what stands before it."""
     last = factors[-1]
-    if kind in ("letter", "const", "cmd") and not names_unit(p):
+    if kind in ("letter", "const", "cmd") and not names_unit(p, factors):
         return False
     if kind == "word":
         found = of_words(p, last if len(factors) == 1 else None)
@@ -200,7 +200,8 @@ def _number_behind(p: Parser, factors: list[Node]) -> None:
     if type(last) is Text:
         raise Prose
     if type(last) is Quantity or (type(last) is Add and type(last.args[-1]) is Quantity):
-        right = attach(p, p.expr(POWER))
+        number = p.expr(POWER)
+        right = number if type(number) is Quantity else attach(p, number)
         if right is not None:
             parts = last.args if type(last) is Add else (last,)
             factors[-1] = Add((*parts, right))
@@ -319,8 +320,9 @@ def _bracketed_digits(p: Parser, pos: int) -> str:
 def prime(p: Parser, left: Node) -> Node:
     p.pos += 1
     if type(left) is Num:
-        return Quantity(left, (("foot", 1),))
-    if type(left) is Quantity:
+        inches = p.take("'") or p.kinds[p.pos - 1] == '"'
+        return Quantity(left, (("inch" if inches else "foot", 1),))
+    if type(left) is Quantity or p.kinds[p.pos - 1] == '"':
         raise p.broken()
     return Call("diff", (left,))
 
@@ -340,6 +342,7 @@ INFIX |= dict.fromkeys(STARTS, (PRODUCT, product)) | {
     "^": (POWER, power),
     "!": (POSTFIX, factorial),
     "'": (POSTFIX, prime),
+    '"': (POSTFIX, prime),
     "_": (POSTFIX, subscript),
     "circ": (POWER, composition),
 }

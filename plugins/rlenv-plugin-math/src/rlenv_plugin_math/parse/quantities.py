@@ -31,7 +31,7 @@ def numeric(node: Node) -> bool:
     return kind is Pow and type(node.base) is Num  # type: ignore[union-attr]
 
 
-def names_unit(p: Parser) -> bool:
+def names_unit(p: Parser, factors: list[Node]) -> bool:
     """Whether the letter (or fraction of roman letters) here is a unit and not a variable."""
     pos = p.pos
     if p.kinds[pos] == "cmd":
@@ -41,6 +41,8 @@ def names_unit(p: Parser) -> bool:
     before = p.kinds[pos - 1]
     if not p.gaps[pos] or not units.stands_alone(p.texts[pos]) or before not in ("num", "}"):
         return False
+    if not all(map(numeric, factors)):
+        return False  # π r² h
     unit = _unit(p)
     ends = p.kinds[p.pos] in _ENDS
     p.pos = pos
