@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from rlenv_plugin_math.compare.options import DEFAULT, Decision, Options
-from rlenv_plugin_math.compare.same import same
-from rlenv_plugin_math.compare.work import Case, Exhausted
 from rlenv_plugin_math.tree import Node, Num
 
 _EQUAL = Decision(equal=True, how="exact")
@@ -27,6 +25,13 @@ def decide(gold: Node, given: Node, *, key: bytes, options: Options = DEFAULT) -
             return _UNEQUAL
     elif gold == given:
         return _SAME
+    return _by_ladder(gold, given, key, options)
+
+
+def _by_ladder(gold: Node, given: Node, key: bytes, options: Options) -> Decision:
+    from rlenv_plugin_math.compare.same import same
+    from rlenv_plugin_math.compare.work import Case, Exhausted
+
     case = Case(key, options, same)
     try:
         equal = same(gold, given, case)

@@ -19,12 +19,15 @@ from rlenv_plugin_math.tree import (
     Call,
     Const,
     Div,
+    Logic,
     Mul,
     Neg,
     Node,
     Num,
+    Piecewise,
     Pow,
     Quantity,
+    Rel,
     Sym,
 )
 
@@ -209,6 +212,32 @@ class Evaluator:
             raise Undefined
         return rule(self, [self.of(arg) for arg in node.args])
 
+    def piecewise(self, node: Piecewise) -> Measured:
+        for value, when in node.branches:
+            if when is None or self.holds(when):
+                return self.of(value)
+        raise Undefined
+
+    def holds(self, when: Node) -> bool:
+        """Whether a condition is true here; Undefined where rounding leaves it open."""
+        if isinstance(when, Logic):
+            parts = [self.holds(arg) for arg in when.args]
+            return not parts[0] if when.op == "not" else (all if when.op == "and" else any)(parts)
+        if not isinstance(when, Rel):
+            raise Undefined
+        links = enumerate(when.ops)
+        return all(self._link(when.args[at], op, when.args[at + 1]) for at, op in links)
+
+    def _link(self, left: Node, op: str, right: Node) -> bool:
+        (a, da), (b, db) = self.real(self.of(left)), self.real(self.of(right))
+        test = _TESTS.get(op)
+        if self.kernel.is_complex(a) or self.kernel.is_complex(b):
+            raise Undefined
+        close = abs(a - b) <= da + db
+        if test is None or (close and da + db > 0 and a != b):
+            raise Undefined
+        return test(0 if close else a - b)
+
     def big(self, node: Big) -> Measured:
         terms = finite_terms(self._pinned(node), self.case)
         if terms is None:
@@ -232,6 +261,14 @@ class Evaluator:
         return Big(node.kind, node.body, node.var, low, high)
 
 
+_TESTS: dict[str, Callable[[Any], bool]] = {
+    "<": lambda gap: bool(gap < 0),
+    "<=": lambda gap: bool(gap <= 0),
+    ">": lambda gap: bool(gap > 0),
+    ">=": lambda gap: bool(gap >= 0),
+    "=": lambda gap: bool(gap == 0),
+    "!=": lambda gap: bool(gap != 0),
+}
 _RULES: dict[type, Callable[..., Measured]] = {
     Num: Evaluator.num,
     Based: Evaluator.num,
@@ -245,4 +282,5 @@ _RULES: dict[type, Callable[..., Measured]] = {
     Call: Evaluator.call,
     Quantity: Evaluator.quantity,
     Big: Evaluator.big,
+    Piecewise: Evaluator.piecewise,
 }

@@ -254,7 +254,11 @@ def factors(value: int) -> tuple[tuple[tuple[int, int], ...], int]:
 
 
 def _sieve(limit: int) -> tuple[int, ...]:
-    return tuple(n for n in range(2, limit) if all(n % d for d in range(2, isqrt(n) + 1)))
+    found: list[int] = []
+    for n in range(2, limit):
+        if all(n % prime for prime in found if prime * prime <= n):
+            found.append(n)
+    return tuple(found)
 
 
 PRIMES = _sieve(1000)

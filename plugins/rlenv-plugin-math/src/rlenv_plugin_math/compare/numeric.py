@@ -14,10 +14,10 @@ from typing import Any
 
 from rlenv_plugin_math.compare.evaluate import Evaluator, Measured
 from rlenv_plugin_math.compare.kernels import Precise, floats
-from rlenv_plugin_math.compare.points import WANTED, Point, points, whole_names
+from rlenv_plugin_math.compare.points import WANTED, Point, breaks, points, whole_names
 from rlenv_plugin_math.compare.walk import Facts
 from rlenv_plugin_math.compare.work import Case, Undefined
-from rlenv_plugin_math.tree import Node
+from rlenv_plugin_math.tree import Node, Piecewise
 
 _MOST_DIGITS = 1200
 COMPLEX_CALLS = frozenset(("re", "im", "conj", "arg"))
@@ -97,12 +97,30 @@ class Trial:
                 return False
             if state is not State.UNDEFINED:
                 valid.append(point)
-        if len(valid) < WANTED:
-            return None
+        if len(valid) < WANTED or not self._meets_breaks():
+            return None if len(valid) < WANTED else False
         states = [self._settled(point) for point in valid[:WANTED]]
         if State.DIFFER in states:
             return False
         return True if all(state is State.AGREE for state in states) else None
+
+    def _meets_breaks(self) -> bool:
+        """Piecewise functions also agree at the ends of their pieces, and are defined at the same ones."""
+        if Piecewise not in self.known.kinds:
+            return True
+        for value in breaks(self.left, self.right):
+            point: Point = dict.fromkeys(self.known.names, value)
+            at = Evaluator(floats(), point, self.case, real=True)
+            defined = [self._defined(at, node) for node in (self.left, self.right)]
+            if defined[0] != defined[1] or self._floats(point) is State.DIFFER:
+                return False
+        return True
+
+    def _defined(self, at: Evaluator, node: Node) -> bool:
+        try:
+            return at.kernel.finite(at.of(node)[0])
+        except Undefined:
+            return False
 
     def _settled(self, point: Point) -> State:
         state, digits = self._precise(point, 30), 60

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hashlib import blake2b
 
 from rlenv_plugin_math.compare.walk import Facts, symbols, walk
-from rlenv_plugin_math.tree import Big, Call, Neg, Node, Num, Pow, Sym
+from rlenv_plugin_math.tree import Big, Call, Neg, Node, Num, Piecewise, Pow, Sym
 
 WANTED = 5  # points at which both sides must have a value
 _SCALES = ((2, 8), (4, 32), (1, 8), (3, 240))  # least and most magnitude, in eighths
@@ -43,6 +43,17 @@ def _real(raw: int, index: int, place: int) -> Fraction:
     share = (raw >> 8) % 2**32
     size = Fraction(least * 2**32 + share * (most - least), 2**35)
     return -size if index % 2 and (raw & 1 or place == 0) else size
+
+
+def breaks(*trees: Node) -> frozenset[Fraction]:
+    """The numbers in the conditions of piecewise functions: where pieces may end."""
+    found: set[Fraction] = set()
+    for tree in trees:
+        for node in walk(tree):
+            if isinstance(node, Piecewise):
+                for _, when in node.branches:
+                    found |= {n.value for n in walk(when) if isinstance(n, Num)} if when else set()
+    return frozenset(sorted(found)[:_DRAWN])
 
 
 def whole_names(*trees: Node) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlenv_plugin_math import tree as t
+from rlenv_plugin_math.compare.constants import same_family_of_functions
 from rlenv_plugin_math.compare.expand import ZERO, distribute, kinds, lift, readings
 from rlenv_plugin_math.compare.families import same_family
 from rlenv_plugin_math.compare.matching import distinct, in_order, matched
@@ -48,7 +49,7 @@ def same(gold: Node, given: Node, case: Case) -> bool:
         return _signed(gold, given, case)
     gold, given = _settled(gold, case), _settled(given, case)
     if type(gold) in SCALARS and type(given) in SCALARS and not inside & _SHAPED:
-        return same_scalar(gold, given, case)
+        return same_scalar(gold, given, case) or same_family_of_functions(gold, given, case)
     return _shapes(gold, given, case)
 
 

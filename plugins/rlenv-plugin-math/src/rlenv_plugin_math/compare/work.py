@@ -8,7 +8,7 @@ from fractions import Fraction
 from rlenv_plugin_math.compare.options import Options
 from rlenv_plugin_math.tree import Node
 
-UNITS = 10_000  # one unit is about a microsecond of plain Python
+UNITS = 12_000  # one unit is about a microsecond of plain Python
 _DEEPEST = 100  # comparisons within comparisons; trees of the parser nest 64 deep at most
 _RUNGS = ("text", "structure", "exact", "normal form", "numeric", "symbolic")
 _RANK = {name: rank for rank, name in enumerate(_RUNGS)}
