@@ -152,7 +152,7 @@ class Equal:
 
     def _slow(self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]) -> Outcome:
         from .limits import Unparsed
-        from .match import match
+        from .match import Match, match
 
         key, options = attempt.key(), self._options()
         best: Match | None = None
@@ -168,6 +168,11 @@ class Equal:
                 raise TaskError(
                     f"the gold answer cannot be read: {error}", attempt.task.id
                 ) from None
+            if found.equal and found.how not in _AS_WRITTEN:
+                from .echo import echoes
+
+                if echoes(attempt.task.prompt, extraction.answers, gold):
+                    found = Match(equal=False, how="echo")
             if found.equal or best is None or (best.decided and not found.decided):
                 best = found
             if found.equal:
@@ -204,7 +209,9 @@ def _problem(gold: Gold, options: Options) -> str:
     )
 
 
+_AS_WRITTEN = ("text", "structure")  # an answer in the gold's own form is an answer
 _WHY = {
+    "echo": "it is the question again, not worked out",
     "hedged": "the statement names several answers",
     "ambiguous": "several different answers are stated",
     "list": "several answers are stated, and they are not what was asked for",
