@@ -11,7 +11,8 @@ _SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ"
 _SUB = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₖₓₐₑₘ"
 _FROM_SUPER = str.maketrans(_SUPER, "0123456789+-=()ni")
 _FROM_SUB = str.maketrans(_SUB, "0123456789+-=()nkxaem")
-_RUNS = re.compile(f"([{_SUPER}]+)|([{_SUB}]+)")
+# patterns that few texts need are compiled by the first of them
+_RUNS = f"([{_SUPER}]+)|([{_SUB}]+)"
 
 _GREEK = dict(
     zip(
@@ -93,7 +94,7 @@ _PAIRS = (
     ("`", "`"), ('"', '"'), ("*", "*"), ("``", "''"),
 )  # fmt: skip
 _BOXES = ("\\boxed{", "\\fbox{", "\\displaystyle{")
-_DOLLAR = re.compile(r"\\.|\$+", re.DOTALL)
+_DOLLAR = r"(?s)\\.|\$+"
 _TRAILING = frozenset(".,;:")
 _KEPT = ("..", "\\right.")
 
@@ -124,25 +125,25 @@ _LOST = (
     ("\a", "\\a", "lpha|pprox|ngle|rc"), ("\t", "\\t", "imes|ext|frac|an|heta|o(?![a-z])|au|riangle|binom"),
     ("\r", "\\r", "ight|ho|angle|floor|ceil"), ("\n", "\\n", "eq|e(?![a-z])|u(?![a-z])|abla|ot"),
 )  # fmt: skip
-_CONTROLS = re.compile("|".join(f"{char}(?={tails})" for char, _, tails in _LOST))
+_CONTROLS = "|".join(f"{char}(?={tails})" for char, _, tails in _LOST)
 _COMMAND_OF = {char: command for char, command, _ in _LOST}
-_BARE = re.compile(r"(?<![\\A-Za-z])([dt]?frac|sqrt|d?binom)\{")  # the backslash is missing
-_BACKSLASHES = re.compile(r"\\+")
+_BARE = r"(?<![\\A-Za-z])([dt]?frac|sqrt|d?binom)\{"  # the backslash is missing
+_BACKSLASHES = r"\\+"
 
 
 def _healed(text: str) -> str:
     """Undoes what escaping did to the text on its way: lost or doubled backslashes, braced signs."""
-    text = _CONTROLS.sub(lambda match: _COMMAND_OF[match.group()], text)
+    text = re.sub(_CONTROLS, lambda match: _COMMAND_OF[match.group()], text)
     if "\\\\" in text:
-        runs = list(_BACKSLASHES.finditer(text))
+        runs = list(re.finditer(_BACKSLASHES, text))
         doubled = any(text[m.end() : m.end() + 1].isalpha() for m in runs)
         if doubled and all(len(m.group()) % 2 == 0 for m in runs):
-            text = _BACKSLASHES.sub(lambda match: match.group()[::2], text)
-    return _BARE.sub(r"\\\1{", text).replace("{:}", ":").replace("{.}", ".")
+            text = re.sub(_BACKSLASHES, lambda match: match.group()[::2], text)
+    return re.sub(_BARE, r"\\\1{", text).replace("{:}", ":").replace("{.}", ".")
 
 
 def _ascii(text: str) -> str:
-    text = _RUNS.sub(_script, text).translate(_TABLE)
+    text = re.sub(_RUNS, _script, text).translate(_TABLE)
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text).translate(_TABLE)
@@ -206,7 +207,7 @@ def _closes_last(text: str, start: int) -> bool:
 
 def _dollars(text: str) -> str:
     """Math delimiters become spaces; a dollar sign that is money becomes ``\\$``."""
-    signs = [m for m in _DOLLAR.finditer(text) if m.group()[0] == "$"]
+    signs = [m for m in re.finditer(_DOLLAR, text) if m.group()[0] == "$"]
     if not signs:
         return text
     money = [_before_number(text, m.end()) for m in signs]
@@ -228,7 +229,7 @@ def _before_number(text: str, at: int) -> bool:
     return rest[:1].isdigit() or rest[:1] == "."
 
 
-_MARKS = re.compile(
+_MARKS = (
     r"\\(?:text|mathrm|textbf|mathbf|textit|mbox|operatorname|textrm)\s*\{|[{}$*_`~\"]|\\[,;:! ]"
 )
 
@@ -238,7 +239,7 @@ _DETERMINERS = frozenset(("a", "an", "the", "on"))
 
 def plain(text: str) -> str:
     """Case-folded words with single spaces, without markup and punctuation at the ends."""
-    words = _MARKS.sub(" ", text).replace("\\", "").casefold()
+    words = re.sub(_MARKS, " ", text).replace("\\", "").casefold()
     words = " ".join(words.split()).strip(" .,;:!?'")
     head, _, rest = words.partition(" ")
     return rest if rest and head in _DETERMINERS else words

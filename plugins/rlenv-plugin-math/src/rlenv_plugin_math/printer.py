@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .printed import clock, date, number
 from .tree import (
     Add,
     Based,
@@ -68,10 +69,6 @@ _BRACKETED = {
     "widetilde": (r"\widetilde{", "}"), "overarc": (r"\overarc{", "}"), "overline": (r"\overline{", "}"),
 }  # fmt: skip
 _MONEY = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "₩": "won"}
-_MONTHS = (
-    "", "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
 
 
 def render(node: Node) -> str:
@@ -112,32 +109,6 @@ def _level(node: Node) -> int:
 
 def _list(nodes: tuple[Node, ...]) -> str:
     return ", ".join(_at(node, _LIST) for node in nodes)
-
-
-def _number(node: Num) -> str:
-    sign = "-" if node.value < 0 else ""
-    value = abs(node.value)
-    if node.repeating:
-        return sign + _repeating(value.numerator, value.denominator)
-    if node.decimals:
-        digits = str(int(value * 10**node.decimals)).rjust(node.decimals + 1, "0")
-        return f"{sign}{digits[: -node.decimals]}.{digits[-node.decimals :]}"
-    if value.denominator == 1:
-        return f"{sign}{value.numerator}"
-    return rf"{sign}\frac{{{value.numerator}}}{{{value.denominator}}}"
-
-
-def _repeating(top: int, bottom: int) -> str:
-    """Long division until a remainder comes back."""
-    whole, rest = divmod(top, bottom)
-    digits: list[str] = []
-    seen: dict[int, int] = {}
-    while rest not in seen:
-        seen[rest] = len(digits)
-        digit, rest = divmod(10 * rest, bottom)
-        digits.append(str(digit))
-    start = seen[rest]
-    return rf"{whole}.{''.join(digits[:start])}\overline{{{''.join(digits[start:])}}}"
 
 
 def _symbol(node: Sym) -> str:
@@ -297,7 +268,7 @@ def _mod(node: Mod) -> str:
 
 def _quantity(node: Quantity) -> str:
     name = node.unit[0][0]
-    value = _at(node.value, _SUM) if not isinstance(node.value, Num) else _number(node.value)
+    value = _at(node.value, _SUM) if not isinstance(node.value, Num) else number(node.value)
     if len(node.unit) == 1 and node.unit[0][1] == 1:
         if name in ("deg", "degC", "degF"):
             return value + r"^{\circ}" + (rf"\text{{{name[3:]}}}" if name[3:] else "")
@@ -319,23 +290,8 @@ def _choice(node: Choice) -> str:
     return f"({node.letter})" + ("" if node.value is None else f" {_at(node.value, -1)}")
 
 
-def _clock(node: Clock) -> str:
-    hour, rest = divmod(node.seconds, 3600)
-    minute, second = divmod(rest, 60)
-    if not node.half:
-        return f"{hour:02}:{minute:02}:{second:02}"
-    seconds = f":{second:02}" if second else ""
-    return f"{(hour - 1) % 12 + 1}:{minute:02}{seconds} {node.half}"
-
-
-def _date(node: Date) -> str:
-    if node.year is None:
-        return f"{_MONTHS[node.month]} {node.day}"
-    return f"{node.year:04}-{node.month:02}-{node.day:02}"
-
-
 _RULES: dict[type, Callable[[Any], str]] = {
-    Num: _number,
+    Num: number,
     Const: lambda n: _CONSTANTS[n.name],
     Sym: _symbol,
     Add: _sum,
@@ -360,8 +316,8 @@ _RULES: dict[type, Callable[[Any], str]] = {
     Based: lambda n: f"{n.digits}_{{{n.base}}}",
     Quantity: _quantity,
     Choice: _choice,
-    Clock: _clock,
-    Date: _date,
+    Clock: clock,
+    Date: date,
     Ratio: lambda n: " : ".join(_at(item, _RATIO) for item in n.items),
     Text: lambda n: n.words,
 }

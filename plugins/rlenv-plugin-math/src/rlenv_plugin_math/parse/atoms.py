@@ -8,24 +8,19 @@ from rlenv_plugin_math import units, words
 from rlenv_plugin_math.limits import words_of
 from rlenv_plugin_math.phrases import phrase
 from rlenv_plugin_math.tree import (
-    Add,
     Call,
     Choice,
     Const,
-    Div,
-    Mul,
     Node,
     Num,
     Pow,
-    Quantity,
-    Seq,
-    SetOf,
     Sym,
     Text,
 )
 
 from .bases import hexadecimal
-from .engine import POSTFIX, PREFIX, PRODUCT, RELATION, Parser, Prose
+from .engine import PREFIX, PRODUCT, RELATION, Parser, Prose
+from .functions import MINUS_ONE, arguments
 from .operators import differential, script
 
 _CALLED = words_of(
@@ -38,16 +33,9 @@ _ALWAYS = words_of(
     f g h F G H phi Gamma zeta psi Phi Psi
     """
 )
-_ARCS = {
-    "sin": "asin", "cos": "acos", "tan": "atan", "cot": "acot", "sec": "asec", "csc": "acsc",
-    "sinh": "asinh", "cosh": "acosh", "tanh": "atanh",
-}  # fmt: skip
 _HEX = "ABCDEF"
 _DETERMINERS = frozenset(("a", "an", "the", "on"))
-_ROOTS = {"sqrt": 2, "cbrt": 3, "fourthroot": 4}
 _OPEN = frozenset(("(", "[", "{", "l|", "|", "lnorm"))
-_BARE = frozenset(("num", "letter", "const", "cmd", "deg", "{"))
-_MINUS_ONE = Num(Fraction(-1))
 _PHRASE_ENDS = frozenset(
     ("end", ",", ";", "and", "or", "rel", ")", "]", "}", "\\}", "&", "row", "implies", "mid", "|", ":", "land",
      "lor", "endenv", "r.")
@@ -119,8 +107,8 @@ def _maybe_call(p: Parser, name: str) -> Node:
     if p.kinds[pos] == "^":
         p.pos += 1
         exponent = script(p)
-        if exponent == _MINUS_ONE and p.kinds[p.pos] == "(":
-            return Call(f"{name}^-1", _arguments(p))
+        if exponent == MINUS_ONE and p.kinds[p.pos] == "(":
+            return Call(f"{name}^-1", arguments(p))
         p.pos = pos
         return Sym(name)
     if p.gaps[pos] and root not in _ALWAYS:
@@ -128,11 +116,11 @@ def _maybe_call(p: Parser, name: str) -> Node:
     if p.kinds[pos + 1 : pos + 3] == ["letter", ")"] and (
         p.kinds[pos + 3] == "rel" or (root.isupper() and len(root) == 1)
     ):
-        return Call(name, _arguments(p))
+        return Call(name, arguments(p))
     if root in _ALWAYS or name.endswith("'"):
-        return Call(name, _arguments(p))
+        return Call(name, arguments(p))
     if root in "CP" and len(root) == 1 and p.kinds[pos + 1 : pos + 5] == ["num", ",", "num", ")"]:
-        args = _arguments(p)
+        args = arguments(p)
         return Call("binomial" if root == "C" else name, args)
     if root in _CALLED or (len(root) == 1 and root.isupper()):
         return _call_if_list(p, name)
@@ -154,15 +142,7 @@ def _call_if_list(p: Parser, name: str) -> Node:
         listed |= depth == 1 and kind in (",", "rel", "mid", "setop")
     if len(bars) == 1:
         p.kinds[bars[0]] = "mid"  # P(A|B)
-    return Call(name, _arguments(p)) if listed or len(bars) == 1 else Sym(name)
-
-
-def _arguments(p: Parser) -> tuple[Node, ...]:
-    """The bracketed arguments that start here."""
-    node = PREFIX[p.kinds[p.pos]](p, POSTFIX)
-    if type(node) is Seq and node.opening == "(" and node.closing == ")":
-        return node.items
-    return (node,)
+    return Call(name, arguments(p)) if listed or len(bars) == 1 else Sym(name)
 
 
 def constant(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
@@ -171,98 +151,6 @@ def constant(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
     if p.kinds[p.pos] == "_":
         return Sym(f"{name}_{below(p)}")
     return Const(name)
-
-
-def function(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for all
-    """A named function with exponent, base and arguments, in brackets or not."""
-    name = p.texts[p.pos]
-    p.pos += 1
-    base: Node | None = None
-    exponent: Node | None = None
-    while p.kinds[p.pos] in ("^", "_"):
-        above = p.kinds[p.pos] == "^"
-        p.pos += 1
-        if above:
-            exponent = script(p)
-        else:
-            base = script(p, below=True)
-    if (
-        name == "log"
-        and p.texts[p.pos] in ("2", "10")
-        and p.kinds[p.pos + 1] == "("
-        and not p.gaps[p.pos]
-    ):
-        base = PREFIX["num"](p, POSTFIX)
-    if p.kinds[p.pos] in ("]", "rel") or p.kinds[p.pos] not in PREFIX:
-        raise p.broken()
-    if exponent == _MINUS_ONE and name in _ARCS:
-        name, exponent = _ARCS[name], None
-    p.deeper()
-    args = _function_arguments(p, name)
-    p.depth -= 1
-    node = called(name, args, base)
-    return node if exponent is None else Pow(node, exponent)
-
-
-def _function_arguments(p: Parser, name: str) -> tuple[Node, ...]:
-    kind = p.kinds[p.pos]
-    if kind == "(" or (kind == "[" and name not in _ROOTS):
-        return _arguments(p)
-    if kind == "{":
-        first = p.braced()
-        return (first, p.braced()) if name == "binomial" and p.kinds[p.pos] == "{" else (first,)
-    if name in _ROOTS:
-        return (p.expr(POSTFIX),)
-    return (_bare(p),)
-
-
-def _bare(p: Parser) -> Node:
-    r"""An argument without brackets: ``\sin 2x``, up to the next sign, bracket or function."""
-    factors = [p.expr(PRODUCT)]
-    while p.kinds[p.pos] in _BARE or (p.kinds[p.pos] == "(" and type(factors[-1]) is Num):
-        kind = p.kinds[p.pos]
-        if kind == "deg":
-            p.pos += 1
-            factors[-1] = Quantity(factors[-1], (("deg", 1),))
-        elif (kind == "num" and type(factors[-1]) is Num) or (
-            p.diff is not None and p.texts[p.pos] == "d"
-        ):
-            break
-        else:
-            factors.append(p.expr(PRODUCT))
-    node = factors[0] if len(factors) == 1 else Mul(tuple(factors))
-    if p.kinds[p.pos] == "/" and p.kinds[p.pos + 1] == "num" and Const("pi") in factors:
-        return _divided(p, node)
-    return node
-
-
-def _divided(p: Parser, node: Node) -> Node:
-    r"""``\sin \pi/3``: nobody means a third of zero."""
-    p.pos += 1
-    return Div(node, PREFIX["num"](p, POSTFIX))
-
-
-def called(name: str, args: tuple[Node, ...], base: Node | None = None) -> Node:
-    """The one shape of a named function."""
-    if name == "binomial" and len(args) != 2:
-        raise Prose
-    if name in _ROOTS and len(args) == 1:
-        return Call("root", (args[0], Num(Fraction(_ROOTS[name]))))
-    if name in ("max", "min", "gcd", "lcm") and len(args) == 1 and type(args[0]) is SetOf:
-        return Call(name, args[0].items)
-    if name == "exp" and len(args) == 1:
-        return Pow(Const("e"), args[0])
-    if name == "cis" and len(args) == 1:
-        return Add((Call("cos", args), Mul((Const("i"), Call("sin", args)))))
-    if name == "lg":
-        return Call("log", (*args, Num(Fraction(10)) if base is None else base))
-    if name == "log":
-        if base == Const("e"):
-            return Call("ln", args)
-        return Call("log", args if base is None else (*args, base))
-    if base is not None:
-        return Call(f"{name}_", (*args, base))
-    return Call(name, args)
 
 
 def word(p: Parser, floor: int) -> Node:
@@ -373,4 +261,4 @@ def angle(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for al
     return Sym(f"angle {name}")
 
 
-PREFIX |= {"angle": angle, "letter": letter, "const": constant, "fn": function, "word": word}
+PREFIX |= {"angle": angle, "letter": letter, "const": constant, "word": word}

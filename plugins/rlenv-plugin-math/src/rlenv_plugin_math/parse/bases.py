@@ -14,16 +14,14 @@ WORD_BASES = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "sixteen": 16,
 }  # fmt: skip
-_NUMERAL = re.compile(
-    r"([0-9A-Za-z]+(?:\.[0-9A-Za-z]+)?)(\}?) ?_((?:[ {(]|\\text|\\mathrm)*)(\d{1,2}|[a-z]+)"
-)
+_NUMERAL = r"([0-9A-Za-z]+(?:\.[0-9A-Za-z]+)?)(\}?) ?_((?:[ {(]|\\text|\\mathrm)*)(\d{1,2}|[a-z]+)"
 PREFIXED = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8}  # the letter after the 0 of 0x1F
 
 
 def hexadecimal(p: Parser) -> Node | None:
     """``FF_{16}``, ``A5_{12}``: a numeral that begins with the letter just read."""
     at = p.pos - 1
-    match = _NUMERAL.match(p.source, p.ats[at])
+    match = re.compile(_NUMERAL).match(p.source, p.ats[at])
     if match is None or len(match.group(1)) < 2:
         return None
     if match.group(4) != "16" and match.group(1).isalpha():
@@ -33,7 +31,7 @@ def hexadecimal(p: Parser) -> Node | None:
 
 def read_based(p: Parser, at: int) -> Node | None:
     """The numeral with its base in the text where the token at ``at`` begins, or None."""
-    match = _NUMERAL.match(p.source, p.ats[at])
+    match = re.compile(_NUMERAL).match(p.source, p.ats[at])
     if match is None or (match.group(2) and not p.upright[at]):
         return None
     name = match.group(4)

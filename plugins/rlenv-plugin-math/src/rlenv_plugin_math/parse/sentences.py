@@ -17,11 +17,9 @@ from .lists import listing
 
 _LETTERS = "ABCDEFGHIJ"
 _AFTER_CHOICE = frozenset(("end", ",", "and", "or", ";"))
-_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)").fullmatch
-_MONTH_DAY = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?").fullmatch
-_DAY_MONTH = re.compile(
-    r"(?:the )?(\d{1,2})(?: ?(?:st|nd|rd|th))?(?: of)? ([A-Za-z]{3,9})\.?(?:,? (\d{4}))?"
-).fullmatch
+_ISO = r"(\d{4})-(\d\d)-(\d\d)"
+_MONTH_DAY = r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?"
+_DAY_MONTH = r"(?:the )?(\d{1,2})(?: ?(?:st|nd|rd|th))?(?: of)? ([A-Za-z]{3,9})\.?(?:,? (\d{4}))?"
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -91,12 +89,12 @@ def _choices(p: Parser) -> Node | None:
 
 def date(text: str) -> Date | None:
     """``March 5, 2021``, ``5 March 2021``, ``2021-03-05``, or None."""
-    if match := _ISO(text):
+    if match := re.fullmatch(_ISO, text):
         year, month, day = map(int, match.groups())
         return _date(year, month, day)
-    if match := _MONTH_DAY(text):
+    if match := re.fullmatch(_MONTH_DAY, text):
         name, number, year_text = match.groups()
-    elif match := _DAY_MONTH(text):
+    elif match := re.fullmatch(_DAY_MONTH, text):
         number, name, year_text = match.groups()
     else:
         return None
