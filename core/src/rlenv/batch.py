@@ -178,8 +178,12 @@ def _together(leaf: Leaf, attempts: list[Attempt], crew: Crew | None) -> list[St
         return each_judged(leaf, future.result(), len(attempts), 0.0)
     if leaf.place == "inline" or crew is None:
         return check_group_now(leaf, attempts)
+    from .workers import Failed
+
     reply = crew.submit_group(leaf, attempts).result()
-    encoded = getattr(reply, "value", None)
-    if encoded is None:
-        return [failure(leaf, reply) for _ in attempts]  # type: ignore[arg-type]
-    return [decode_result(wire) for wire in encoded]
+    if isinstance(reply, Failed):
+        return [failure(leaf, reply) for _ in attempts]
+    for attempt, (_, made) in zip(attempts, reply.value, strict=True):
+        for artifact in made.values():
+            attempt.put(artifact)
+    return [decode_result(wire) for wire, _ in reply.value]

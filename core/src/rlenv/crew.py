@@ -55,7 +55,7 @@ class Crew:
         return self._sent("Runner", payload(run, whole=False))
 
     def submit_group(self, leaf: Leaf, attempts: list[Attempt]) -> Future[Done | Failed]:
-        members = [(encode_attempt(a), needed(a, leaf) or None) for a in attempts]
+        members = [(encode_attempt(a), needed(a, leaf)) for a in attempts]
         return self._sent("GroupRunner", (leaf.index, members))
 
     def _sent(self, runner: str, what: Wire) -> Future[Done | Failed]:

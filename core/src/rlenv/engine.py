@@ -63,11 +63,12 @@ def _branch(branch: Branch, run: Run, host: Host, seconds: float) -> Walk:
     children = branch.children
     results: list[StageResult] = []
     spent = 0.0
-    fresh = run.known is None and not run.grouped
+    alone = not run.grouped
     try:
         index = next(fold)
         while True:
             child = children[index]
+            fresh = alone and run.known is None
             if fresh and type(child) is Leaf and spent < seconds and host.runs(child):
                 result = host.check(child, run, seconds - spent)  # the usual case, without a detour
                 run.log.append(result)
@@ -151,7 +152,7 @@ def judged(leaf: Leaf, outcome: object, seconds: float) -> StageResult:
         close()
         said = "an awaitable from a plain check; write async def check"
     else:
-        said = f"{type(outcome).__name__} {outcome!r:.80}"
+        said = type(outcome).__name__
     return faulted(leaf, "contract", f"a stage returns an Outcome, not {said}", seconds)
 
 

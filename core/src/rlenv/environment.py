@@ -294,9 +294,7 @@ class Environment:
         if type(prompt) is str:
             return self.tasks.by_prompt(prompt)
         if not isinstance(prompt, Task):
-            raise TypeError(
-                f"a prompt is a text or a Task, not {type(prompt).__name__} {prompt!r:.80}"
-            )
+            raise TypeError(f"a prompt is a text or a Task, not {type(prompt).__name__}")
         problem = self._plan.missing(prompt)
         if problem is not None:
             raise TaskError(problem, prompt.id)
@@ -325,9 +323,8 @@ class Environment:
             try:
                 prompt, response = pair
             except (TypeError, ValueError):
-                yield self._input_fault(
-                    TypeError(f"a pair is (prompt, response), not {pair!r:.80}")
-                )
+                said = f"a pair is (prompt, response), not {type(pair).__name__}"
+                yield self._input_fault(TypeError(said))
                 continue
             row = self._row(prompt, response)
             if seen is not None and isinstance(row, Attempt):
@@ -343,7 +340,7 @@ def _attempt_of(task: Task, response: Response) -> Attempt:
         if messages is None or not all(isinstance(message, Mapping) for message in messages):
             raise TypeError(
                 "a response is a text, a Trajectory or a list of message dicts, "
-                f"not {type(response).__name__} {response!r:.80}"
+                f"not {type(response).__name__}"
             )
         response = Trajectory(tuple(messages))
     return Attempt(task, response.final, response)

@@ -99,13 +99,8 @@ def _result_from_dict(record: Mapping[str, Any]) -> StageResult:
 
 
 def _outcome_from_dict(record: Mapping[str, Any]) -> Outcome:
-    steps = record["steps"]
     return Outcome(
-        record["score"],
-        record["detail"],
-        record["data"],
-        None if steps is None else tuple((turn, score) for turn, score in steps),
-        record["private"],
+        record["score"], record["detail"], record["data"], record["steps"], record["private"]
     )
 
 

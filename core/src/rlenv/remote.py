@@ -19,12 +19,12 @@ from .wire import Wire, decode_attempt, decode_result, encode_result, encode_ver
 
 
 class Elsewhere:
-    """Stands in a worker for a stage that runs in the caller's process only."""
+    """Stands in a worker for a stage that runs in the caller's process only, and tells what it needs."""
 
     where = "inline"
 
-    def __init__(self, phase: str) -> None:
-        self.phase = phase
+    def __init__(self, needs: tuple[type, ...]) -> None:
+        self.needs = needs
 
     def check(self, _attempt: Attempt) -> Outcome:
         raise RuntimeError("this stage runs in the caller's process")
@@ -47,19 +47,27 @@ def ship(plan: Plan, *, inline: bool) -> tuple[bytes, bool]:
         ConfigError: when a worker stage can be neither imported nor pickled there.
     """
     problems: list[str] = []
-    blobs: dict[int, Any] = {}
+    blobs: dict[int, Shipped] = {}
+    complete = True
     for leaf in plan.leaves:
-        if leaf.place == "caller":
-            continue
         try:
-            blobs[id(leaf.slot)] = Shipped(_pickled(leaf.stage))
+            blob = None if leaf.place == "caller" else _pickled(leaf.stage)
         except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
+            blob = None
             if inline or leaf.place == "worker":
                 problems.append(_unshippable(leaf, err))
+        complete = complete and blob is not None
+        blobs[id(leaf.slot)] = Shipped(blob or _elsewhere(leaf))
     if problems:
         raise ConfigError(*problems)
-    blob = pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5)
-    return blob, len(blobs) == len(plan.leaves)
+    return pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5), complete
+
+
+def _elsewhere(leaf: Leaf) -> bytes:
+    try:
+        return _pickled(Elsewhere(leaf.needs))
+    except Exception:  # noqa: BLE001 - then no worker can make such artifacts either
+        return _pickled(Elsewhere(()))
 
 
 def _unshippable(leaf: Leaf, err: Exception) -> str:
@@ -84,18 +92,15 @@ def _pickled(stage: object) -> bytes:
     return bytes(cloudpickle.dumps(stage, protocol=5))
 
 
-def _shadow(composite: Composite, blobs: dict[int, Any]) -> Composite:
+def _shadow(composite: Composite, blobs: dict[int, Shipped]) -> Composite:
     shadow = copy.copy(composite)
     shadow.slots = tuple(_shadow_slot(slot, blobs) for slot in composite.slots)
     return shadow
 
 
-def _shadow_slot(slot: Slot, blobs: dict[int, Any]) -> Slot:
-    if isinstance(slot.stage, Composite):
-        stage: Any = _shadow(slot.stage, blobs)
-    else:
-        stage = blobs.get(id(slot)) or Elsewhere(slot.stage.phase)
-    return _with_stage(slot, stage)
+def _shadow_slot(slot: Slot, blobs: dict[int, Shipped]) -> Slot:
+    nested = isinstance(slot.stage, Composite)
+    return _with_stage(slot, _shadow(slot.stage, blobs) if nested else blobs[id(slot)])
 
 
 def _with_stage(slot: Slot, stage: object) -> Slot:
@@ -110,9 +115,7 @@ def _restored(composite: Composite) -> Composite:
             slot,
             _restored(slot.stage)
             if isinstance(slot.stage, Composite)
-            else pickle.loads(slot.stage.blob)  # noqa: S301 - our own bytes, over our own pipe
-            if isinstance(slot.stage, Shipped)
-            else slot.stage,
+            else pickle.loads(slot.stage.blob),  # noqa: S301 - our own bytes, over our own pipe
         )
         for slot in composite.slots
     )
@@ -169,13 +172,21 @@ class _Host:
 
     def progress(self) -> Wire:
         """The new results, and the artifacts that later stages need."""
-        wanted = {kind for leaf in self.plan.leaves for kind in leaf.needs}
-        made = {
-            kind: artifact
-            for kind, artifact in self.run.attempt.artifacts.items()
-            if kind in wanted and self._before.get(kind) is not artifact
-        }
+        made = _made(self.plan, self.run.attempt, self._before)
         return tuple([encode_result(result) for result in self.run.log[self._known :]]), made
+
+
+def _made(plan: Plan, attempt: Attempt, before: dict[type, Any]) -> dict[type, Any]:
+    """The artifacts that are new and that some stage needs."""
+    artifacts = attempt.artifacts
+    if not artifacts:
+        return {}
+    wanted = {kind for leaf in plan.leaves for kind in leaf.needs}
+    return {
+        kind: artifact
+        for kind, artifact in artifacts.items()
+        if kind in wanted and before.get(kind) is not artifact
+    }
 
 
 class _LoopHost(_Host):
@@ -253,7 +264,8 @@ def _reply(host: _Host, ended: Verdict | None) -> Wire:
 class GroupRunner:
     """What a worker does with a group: one stage's ``check_group`` over all attempts.
 
-    A payload is (leaf index, attempts with their artifacts); the reply holds one encoded result each.
+    A payload is (leaf index, attempts with their artifacts); the reply holds, for each, its encoded
+    result and the artifacts it got.
     """
 
     def __init__(self, blob: bytes) -> None:
@@ -265,11 +277,14 @@ class GroupRunner:
 
         index, members = payload
         leaf = self._plan.leaves[index]
-        attempts = [decode_attempt(wire, artifacts) for wire, artifacts in members]
+        attempts = [decode_attempt(wire, dict(artifacts)) for wire, artifacts in members]
         report.begin(leaf.timeout, leaf.index)
         results = check_group_now(leaf, attempts)
         report.end()
-        return tuple([encode_result(result) for result in results])
+        return tuple(
+            (encode_result(result), _made(self._plan, attempt, before))
+            for result, attempt, (_, before) in zip(results, attempts, members, strict=True)
+        )
 
 
 def loaded(blob: bytes) -> Plan:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 
 from .errors import VerifierFault
-
-_NOTHING: Mapping[str, Any] = {}
 
 FAULT_KINDS = (
     "error",  # the stage raised
@@ -42,13 +41,23 @@ def _as_float(score: Any) -> float:
         "bool_",
     )
     if odd or not hasattr(score, "__float__") or hasattr(score, "__len__"):
-        raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__} {score!r:.80}")
+        raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__}")
     try:
         return float(score)
     except (TypeError, ValueError, OverflowError) as err:
         raise ScoreError(
             f"a score is a float in [0, 1], not {type(score).__name__}: {err}"
         ) from None
+
+
+def _steps(steps: Any) -> tuple[tuple[int, float], ...] | None:
+    if steps is None:
+        return None
+    try:
+        pairs = [(index(turn), score) for turn, score in steps]
+    except (TypeError, ValueError):
+        raise ScoreError("steps are (turn index, score) pairs") from None
+    return tuple([(turn, unit_score(score)) for turn, score in pairs])
 
 
 class ScoreError(ValueError):
@@ -61,7 +70,7 @@ class Task:
 
     prompt: str
     answer: Any = None
-    info: Mapping[str, Any] = _NOTHING
+    info: Mapping[str, Any] = field(factory=dict)
     id: str | None = None
     split: str = "train"
 
@@ -109,14 +118,14 @@ class Outcome:
         private: what only the operator may see (gold, expected, diff).
 
     Raises:
-        ScoreError: when the score is no finite float in [0, 1].
+        ScoreError: when the score, or that of a step, is no finite float in [0, 1].
     """
 
     score: float = field(converter=unit_score)
     detail: str = ""
-    data: Mapping[str, Any] = _NOTHING
-    steps: tuple[tuple[int, float], ...] | None = None
-    private: Mapping[str, Any] = _NOTHING
+    data: Mapping[str, Any] = field(factory=dict)
+    steps: tuple[tuple[int, float], ...] | None = field(default=None, converter=_steps)
+    private: Mapping[str, Any] = field(factory=dict)
 
     @classmethod
     def passed(cls, detail: str = "", **data: Any) -> Outcome:

@@ -1,0 +1,204 @@
+"""One composition evaluated in every way there is: the verdicts are equal, up to seconds."""
+
+import asyncio
+import json
+import threading
+
+import pytest
+from attrs import evolve, frozen
+from engine_tables import ORDERS, AsyncGroupTable, AsyncTable, GroupTable, Table, Trail
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rlenv import (
+    AllOf,
+    AnyOf,
+    Composite,
+    Environment,
+    First,
+    Pipeline,
+    Product,
+    Quorum,
+    Slot,
+    Task,
+)
+from rlenv.record import dumps, verdict_from_dict, verdict_to_dict
+
+RESPONSES = ("0", "1", "2", "3", "x")  # "x" is in no table: every stage breaks on it
+PAIRS = [(Task("p", answer="a", info={"n": [1]}, id="t"), response) for response in RESPONSES]
+TASK = PAIRS[0][0]
+
+
+@frozen
+class Grown:
+    """A stage or composite to be built: the same tree stands in many places."""
+
+    kind: str  # a place of a leaf, or a composite's name
+    says: tuple[float | str, ...] = ()
+    children: tuple["Grown", ...] = ()
+    weight: float = 1.0
+    gate: float | None = None
+    bonus: float = 0.0
+    penalty: float = 0.0
+    k: int = 1
+
+
+PLACES = ("inline", "worker", "async worker", "caller")
+scores = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
+gates = st.none() | st.sampled_from([0.3, 1.0])
+shaped = {
+    "weight": st.sampled_from([0.5, 1.0, 3.0]),
+    "gate": gates,
+    "bonus": st.sampled_from([0.0, 0.5]),
+    "penalty": st.sampled_from([0.0, 0.25]),
+}
+
+
+def said(length: int = 4) -> st.SearchStrategy[tuple[float | str, ...]]:
+    entry = st.one_of(scores, scores, scores, st.sampled_from(ORDERS))
+    return st.tuples(*[entry] * length)
+
+
+leaves = st.builds(Grown, st.sampled_from(PLACES), said(), **shaped)
+grouped = st.builds(
+    Grown, st.sampled_from(["g " + place for place in PLACES]), st.tuples(*[scores] * 5)
+)
+names = st.sampled_from(["pipeline", "any", "all", "product", "quorum", "first"])
+
+
+def branches(children: st.SearchStrategy[Grown]) -> st.SearchStrategy[Grown]:
+    some = st.lists(children, min_size=1, max_size=3).map(tuple)
+    return st.builds(Grown, names, st.just(()), some, k=st.integers(1, 3), **shaped)
+
+
+trees = branches(st.recursive(leaves, branches, max_leaves=5))
+
+
+class Builder:
+    """Builds a tree; ``place`` puts every leaf there, None where the tree says."""
+
+    def __init__(self, place: str | None = None) -> None:
+        self.place = place
+        self.count = 0
+
+    def stage(self, grown: Grown) -> object:
+        place = self.place or grown.kind.removeprefix("g ")
+        group = grown.kind.startswith("g ")
+        plain = place in ("inline", "worker")
+        cls = {
+            (False, True): Table,
+            (False, False): AsyncTable,
+            (True, True): GroupTable,
+            (True, False): AsyncGroupTable,
+        }[group, plain]
+        needs = (Trail,) if self.count else ()
+        self.count += 1
+        return cls(f"leaf {self.count}", grown.says, place.rpartition(" ")[2], needs)
+
+    def slot(self, index: int, grown: Grown, *, pipeline: bool) -> Slot:
+        stage = self.composite(grown) if grown.children else self.stage(grown)
+        if not pipeline:
+            return Slot(f"s{index}", stage, 1.0, gate=grown.gate)
+        return Slot(
+            f"s{index}",
+            stage,
+            grown.weight,
+            gate=grown.gate,
+            bonus=grown.bonus,
+            penalty=grown.penalty,
+        )
+
+    def composite(self, grown: Grown) -> Composite:
+        slots = [
+            self.slot(i, child, pipeline=grown.kind == "pipeline")
+            for i, child in enumerate(grown.children)
+        ]
+        if grown.kind == "quorum":
+            return Quorum(slots, min(grown.k, len(slots)), at=0.5)
+        plain = {"pipeline": Pipeline, "any": AnyOf, "all": AllOf, "product": Product}
+        return plain.get(grown.kind, First)(slots)
+
+
+def built(tree: Grown, place: str | None = None, **options: object) -> Environment:
+    return Environment("e", Builder(place).composite(tree), **options)
+
+
+def bare(verdicts):
+    """Without the fingerprint, which names the places too."""
+    return [evolve(verdict, fingerprint="") for verdict in verdicts]
+
+
+def in_a_thread(work):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(work()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+async def gathered(env):
+    return await asyncio.gather(*[env.aevaluate(task, response) for task, response in PAIRS])
+
+
+async def inside_a_loop(env):
+    return [env.evaluate(task, response) for task, response in PAIRS]
+
+
+def numbered(env, workers):
+    return [verdict for _, verdict in sorted(env.evaluate_numbered(PAIRS, workers))]
+
+
+WAYS = {
+    "evaluate": lambda env: [env.evaluate(task, response) for task, response in PAIRS],
+    "in a thread": lambda env: in_a_thread(lambda: WAYS["evaluate"](env)),
+    "in a loop": lambda env: asyncio.run(inside_a_loop(env)),
+    "aevaluate": lambda env: asyncio.run(gathered(env)),
+    "evaluate_many": lambda env: list(env.evaluate_many(PAIRS)),
+    "two workers": lambda env: list(env.evaluate_many(PAIRS, workers=2)),
+    "unordered": lambda env: numbered(env, None),
+    "a group": lambda env: env.evaluate_group(TASK, RESPONSES),
+    "backwards": lambda env: list(env.evaluate_many(PAIRS[::-1]))[::-1],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    """Holds the shared workers, which would end with each environment."""
+    with Environment("warm", [Slot("s", Table("warm", (1.0,), "worker"))]) as env:
+        env.verify(TASK, "0")
+        assert next(env.evaluate_many([(TASK, "0")], workers=2)).reward == 1.0
+        yield
+
+
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@few
+@given(trees)
+def test_every_way_to_evaluate_gives_equal_verdicts(tree):
+    with built(tree, "inline") as simple:
+        wanted = bare(WAYS["evaluate"](simple))
+    isolated = built(tree, isolate=True)
+    for env in (built(tree), isolated, built(tree, "worker"), built(tree, "async worker")):
+        with env:
+            for name, way in WAYS.items():
+                assert bare(way(env)) == wanted, name
+
+
+@few
+@given(st.lists(grouped | trees, min_size=1, max_size=3).map(tuple))
+def test_a_group_stage_that_judges_each_alone_changes_nothing(children):
+    tree = Grown("pipeline", (), children)
+    with built(tree, "inline") as simple:
+        wanted = bare(WAYS["evaluate"](simple)[:4])
+    with built(tree) as env:
+        assert bare(env.evaluate_group(TASK, RESPONSES[:4])) == wanted
+
+
+@settings(max_examples=100, deadline=None)
+@given(trees)
+def test_verdicts_survive_json(tree):
+    with built(tree, "inline") as env:
+        for verdict in WAYS["evaluate"](env):
+            assert verdict_from_dict(json.loads(dumps(verdict_to_dict(verdict)))) == verdict
+            assert (verdict.value is None) == (verdict.fault is not None)
+            assert verdict.value is None or 0.0 <= verdict.value <= 1.0
