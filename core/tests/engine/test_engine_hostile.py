@@ -26,8 +26,14 @@ class Returns:
         return self.what
 
 
+@frozen
+class ReturnsRude(Returns):
+    def check(self, attempt: Attempt) -> Outcome:
+        return Rude()
+
+
 def test_what_cannot_be_shown_is_a_fault_all_the_same():
-    verdict = Environment("e", [Slot("s", Returns(Rude()))]).evaluate(TASK, "r")
+    verdict = Environment("e", [Slot("s", ReturnsRude(1))]).evaluate(TASK, "r")
 
     assert verdict.fault.kind == "contract"
     assert "not Rude" in verdict.fault.message
