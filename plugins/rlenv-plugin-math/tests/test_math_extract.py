@@ -211,7 +211,7 @@ def test_every_mode_survives_broken_text(rung: str, response: str) -> None:
     "piece",
     ["\\boxed{", "\\boxed{5} ", "{", "}", "(", "\\(", "$", "**", "answer is ", "answer: 5. ", "<answer>", "#### 5\n",
      "<think>", "</think>", "5 or ", "1 ", "a ", "\\begin{", "or maybe \\boxed{1} ", "wait \\boxed{5} ", ". ", "\n", "$5 ",
-     "A: ", "=", "\\text{", "~~", "\ud800"],
+     "A: ", "=", "\\text{", "~~", "\\\\", "boxed", "1\n", "**5** ", "answer ", "\\boxed 5 ", "_", "- ", "1,", "\ud800"],
 )  # fmt: skip
 def test_a_megabyte_of_anything_is_read(piece: str) -> None:
     text = piece * (300_000 // len(piece))

@@ -19,7 +19,7 @@ _PLACEHOLDERS = frozenset(
 def _command() -> re.Pattern[str]:
     # \x08oxed is what "\boxed" becomes in a string that took \b for a backspace
     return re.compile(
-        r"(?:\\+(?:boxed|fbox|framebox)(?![a-zA-Z])|\x08oxed|(?<![a-zA-Z\\])boxed(?=\s*\{))"
+        r"(?:\\{1,4}(?:boxed|fbox|framebox)(?![a-zA-Z])|\x08oxed|(?<![a-zA-Z\\])boxed(?=\s*\{))"
     )
 
 
