@@ -1,7 +1,9 @@
-"""README, CONTRIBUTING and the distributions' pages: what they show runs, and gives what they say.
+"""README, CONTRIBUTING, docs and the distributions' pages: what they show runs, and gives what they say.
 
 A block that carries a file name (```toml env.toml) becomes that file; Python blocks and commands then run
-in order in one folder, and what ``print(...)  # text`` prints is compared with its comment.
+in order in one folder.  What ``print(...)  # text`` prints is compared with its comment, and what the last
+command of a ``sh`` block prints with the ``output`` block that follows, in which … stands for anything.  A
+command that is to fail says so: ``# status 3``.
 """
 
 from __future__ import annotations
@@ -33,6 +35,16 @@ PAGES = sorted(
     )
     for page in ROOT.glob(pattern)
 )
+RUN = ("rlenv", "python", "printf", "cat", "ls", "mkdir", "cp")
+NOT_RUN = (  # what changes this machine, needs a network, or is tested elsewhere
+    "make",
+    "git",
+    "export",
+    "pip",
+    "python3",
+    "twine",
+    "source",
+)
 
 
 class Block(NamedTuple):
@@ -44,44 +56,93 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> Iterator[Block]:
     text = page.read_text("utf-8")
-    for found in re.finditer(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", text, re.M | re.S):
+    for found in re.finditer(r"^```(\w*)(?: (\S+))?\n(.*?)^```$", text, re.M | re.S):
         line = text.count("\n", 0, found.start()) + 1
-        yield Block(found[1], found[2] or "", found[3], line)
+        yield Block(found[1] or "text", found[2] or "", found[3], line)
 
 
-def run(argv: list[str], folder: Path) -> str:
+def run(argv: list[str], folder: Path, site: Path, status: int = 0) -> str:
     env = dict(os.environ)
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env.get("PATH", "")])
-    env["PYTHONPATH"] = str(folder / "site")
+    env["PYTHONPATH"] = str(site)
     env["COLUMNS"] = "100"
     ran = subprocess.run(
-        argv, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
+        argv, cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False
     )
-    assert ran.returncode == 0, f"{shlex.join(argv)}\n{ran.stdout}\n{ran.stderr}"
-    return ran.stdout
+    assert ran.returncode == status, f"{shlex.join(argv)}\n{ran.stdout}\n{ran.stderr}"
+    return ran.stdout + (ran.stderr if status else "")
 
 
-def commands(block: Block) -> Iterator[list[str]]:
-    for line in block.text.splitlines():
+def commands(block: Block) -> Iterator[str]:
+    """The commands of a block; a line that ends in a backslash goes on in the next."""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield line.strip()
+
+
+def obeys(found: str, said: str) -> bool:
+    """Whether an output is the one that a page shows; columns may be wider and … is anything."""
+
+    def even(text: str) -> str:
+        lines = (
+            re.sub(r"\s+", " ", re.sub("[─-]{2,}", "──", line)).strip() for line in text.split("\n")
+        )
+        return "\n".join(line for line in lines if line)
+
+    pattern = re.escape(even(said)).replace(re.escape("…"), ".*?")
+    return re.fullmatch(pattern, even(found), re.S) is not None
+
+
+class Reader:
+    """Somebody who does what a page says, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.here = folder
+        self.site = folder / ".site"
+
+    def obey(self, line: str) -> str:
+        """Run one command and return what it printed."""
         words = shlex.split(line, comments=True)
-        if words:
-            yield words
+        said = re.search(r"  # status (\d+)\b", line)
+        if words[0] == "cd":
+            self.here = self.here / words[1]
+            assert self.here.is_dir(), line
+        elif words[:2] == ["pip", "install"]:
+            self._install(words)
+        elif words[0] in RUN:
+            return run(["bash", "-c", line], self.here, self.site, int(said[1]) if said else 0)
+        else:
+            assert words[0] in NOT_RUN or words[0].startswith(".venv"), f"not run: {line}"
+        return ""
+
+    def python(self, code: str) -> str:
+        return run([sys.executable, "-W", "error", "-c", code], self.here, self.site)
+
+    def _install(self, words: list[str]) -> None:
+        """``pip install -e ./new-plugin``, into a folder of the reader's own; nothing is fetched."""
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--no-deps"]
+        pip += ["--no-index", "--no-build-isolation", "--no-compile", "--target", str(self.site)]
+        for word in words:
+            place = self.here / word.partition("[")[0]
+            if word.startswith(".") and (place / "pyproject.toml").exists():
+                run([*pip, str(place)], self.here, self.site)
 
 
-def install(words: list[str], folder: Path) -> None:
-    """``pip install -e ./new-plugin``, into a folder of the test's own; nothing is fetched."""
-    for word in words:
-        if word.startswith("./") and (folder / word).is_dir():
-            options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--no-compile"]
-            pip = [sys.executable, "-m", "pip", "install", *options]
-            run([*pip, "--target", str(folder / "site"), word], folder)
-
-
-def obey(words: list[str], folder: Path) -> None:
-    if words[0] in ("rlenv", "python"):
-        run([str(Path(sys.executable).parent / words[0]), *words[1:]], folder)
-    elif words[:2] == ["pip", "install"]:
-        install(words, folder)
+def show(reader: Reader, shown: list[Block], page: str) -> None:
+    printed: str | None = None
+    for block in shown:
+        at = f"{page}:{block.line}"
+        if block.language == "python" and not block.name:
+            said = re.findall(r"^\s*print\(.*\)  # (.+)$", block.text, re.M)
+            assert reader.python(block.text).splitlines() == said, at
+            printed = None
+        elif block.language == "sh":
+            printed = [reader.obey(line) for line in commands(block)][-1]
+        elif block.language == "output":
+            assert printed is not None, f"{at} follows no command"
+            assert obeys(printed, block.text), f"{at}\n{printed}"
+            printed = None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -96,15 +157,7 @@ def test_everything_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
             target = tmp_path / block.name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, "utf-8")
-    for block in shown:
-        if block.language == "python" and not block.name:
-            printed = run([sys.executable, "-W", "error", "-c", block.text], tmp_path)
-            said = re.findall(r"^\s*print\(.*\)  # (.+)$", block.text, re.M)
-
-            assert printed.splitlines() == said, f"{page.name}:{block.line}"
-        elif block.language == "sh":
-            for words in commands(block):
-                obey(words, tmp_path)
+    show(Reader(tmp_path), shown, page.name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -112,12 +165,26 @@ def test_a_page_names_only_targets_and_folders_that_exist(page: Path) -> None:
     text = page.read_text("utf-8")
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = re.findall(r"(?:^|`)make ([a-z]+)", text, re.M)
-    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    links = [link for link in re.findall(r"\]\(([^)#]+)", prose) if "://" not in link]
     local = re.findall(r"\./((?:core|plugins|contrib)[\w./-]*)", text)
 
     assert [t for t in targets if not re.search(rf"^{t}:", makefile, re.M)] == []
     assert [link for link in links if not (page.parent / link).exists()] == []
     assert [place for place in local if not (ROOT / place).exists()] == []
+
+
+def test_the_page_on_exploits_proves_each_of_them() -> None:
+    shown = list(blocks(ROOT / "docs" / "hacking.md"))
+    exploits = {Path(b.name).stem for b in shown if b.name.startswith("exploits/")}
+    (table,) = (block.text for block in shown if block.language == "output")
+    rows = {words[0]: words[1:] for line in table.splitlines()[2:] if (words := line.split())}
+
+    assert len(exploits) >= 14
+    assert set(rows) == exploits
+    for honest, paid, exploit, refused in rows.values():
+        assert (honest, paid, refused) == ("1.0", "1.0", "0.0")
+        assert exploit in ("1.0", "0.5", "unscored")
 
 
 def test_the_map_of_the_house_shows_what_is_there() -> None:
