@@ -79,6 +79,8 @@ def _stands_in(prompt: str, answer: str) -> bool:
     formula = _SPACING.sub("", _STYLES.sub(r"\\frac", answer)).rstrip(".")
     if not 2 <= len(formula) <= _FORMULA:
         return False
+    if formula not in _SPACING.sub("", _STYLES.sub(r"\\frac", prompt)):
+        return False
     gap = r"(?:\\(?:left|right|displaystyle|[,;:! ])|\s)*"
     pattern = gap.join(map(re.escape, formula))
     text = _STYLES.sub(r"\\frac", prompt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import field, frozen
@@ -182,17 +183,22 @@ class Equal:
         return _outcome(float(best.equal), extraction, every, best.how, note)
 
     def _options(self) -> Options:
-        from .compare import Options
+        return _compare_options(self)
 
-        return Options(
-            tolerance=self.tolerance,
-            digits=self.digits,
-            rel_tol=self.rel_tol,
-            abs_tol=self.abs_tol,
-            require_unit=self.require_unit,
-            symbolic=self.symbolic,
-            seconds=self.seconds,
-        )
+
+@lru_cache(maxsize=64)
+def _compare_options(stage: Equal) -> Options:
+    from .compare import Options
+
+    return Options(
+        tolerance=stage.tolerance,
+        digits=stage.digits,
+        rel_tol=stage.rel_tol,
+        abs_tol=stage.abs_tol,
+        require_unit=stage.require_unit,
+        symbolic=stage.symbolic,
+        seconds=stage.seconds,
+    )
 
 
 def _problem(gold: Gold, options: Options) -> str:

@@ -28,6 +28,8 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         text = re.sub(r"~~[^~]*~~", " ", text).strip()  # struck out, so withdrawn
     if "cancel{" in text or "\\sout{" in text:
         text = re.sub(r"\\(?:[bx]?cancel|sout)\{[^{}]*\}", " ", text).strip()
+    if not wording.words().search(text):
+        return (text,), False
     plain = _unwrapped(text)
     cut = wording.clause().search(plain)
     clause = (plain[: cut.start()] if cut and cut.start() else plain).strip()
@@ -56,7 +58,10 @@ def _unwrapped(text: str) -> str:
 
 def _is_prose(clause: str, stated: str) -> bool:
     """Whether what stands around a stated value is words, and no code and no torn formula."""
-    around = re.sub(r"=?\s*" + re.escape(stated), lambda _: " ", clause, count=1)
+    at = clause.find(stated)
+    around = clause
+    if at >= 0:
+        around = clause[:at].rstrip().removesuffix("=") + " " + clause[at + len(stated) :]
     for value in values(around):
         around = around.replace(value.text, " ", 1)
     return (

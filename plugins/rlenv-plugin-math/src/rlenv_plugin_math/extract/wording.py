@@ -106,3 +106,9 @@ def equals() -> re.Pattern[str]:
         r"\s*(?:only|exactly|just|equal to|a total of|about|approximately|thus|therefore|then|simply)?\s*[$(*]*\s*$",
         re.IGNORECASE,
     )
+
+
+@cache
+def words() -> re.Pattern[str]:
+    """Anything but commands that could be a word."""
+    return re.compile(r"(?<![\\\w])[^\W\d_]{2,}|或")
