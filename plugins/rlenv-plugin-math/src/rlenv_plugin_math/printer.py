@@ -65,7 +65,7 @@ _FUNCTIONS = {
 } | {"re": r"\operatorname{Re}", "im": r"\operatorname{Im}"}  # fmt: skip
 _BRACKETED = {
     "abs": (r"\left|", r"\right|"), "norm": (r"\left\|", r"\right\|"),
-    "floor": (r"\lfloor ", r" \rfloor"), "ceil": (r"\lceil ", r" \rceil"), "conj": (r"\overline{", "}"), "dot": (r"\dot{", "}"), "ddot": (r"\ddot{", "}"), "tilde": (r"\tilde{", "}"),
+    "floor": (r"\lfloor ", r" \rfloor"), "ceil": (r"\lceil ", r" \rceil"), "conj": (r"\bar{", "}"), "dot": (r"\dot{", "}"), "ddot": (r"\ddot{", "}"), "tilde": (r"\tilde{", "}"),
     "widetilde": (r"\widetilde{", "}"), "overarc": (r"\overarc{", "}"), "overline": (r"\overline{", "}"),
 }  # fmt: skip
 _MONEY = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "₩": "won"}
