@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from functools import partial
 from itertools import chain, islice
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar, Union
 
 from .crew import Crew, failure, payload
-from .engine import Run, Together, Walk
+from .engine import Run, Together, Walk, verdict
 from .groups import check_group_now, each_judged, group_call
-from .host import drive
+from .host import CrewHost, drive
 from .plan import Leaf
 from .stage import Attempt
 from .values import StageResult, Verdict
@@ -71,10 +73,14 @@ def _segment(
     try:
         for place, reply in replies:
             index, attempt = flying.pop(place)
-            if type(reply) is Done and reply.value[0] == "verdict":
+            if isinstance(reply, Done):
                 yield index, decode_verdict(reply.value[1], fingerprint)
+            elif reply.kind == "unsent":  # it cannot travel whole: so it goes as it would by itself
+                yield index, drive(walk_of(Run(attempt)))
             else:
-                yield index, _resumed(attempt, crew, reply, walk_of)
+                run = Run(attempt)  # it broke its worker; the rest may still decide
+                crew.learn(run, crew.first, reply)
+                yield index, drive(verdict(crew.plan, run, CrewHost(crew, size), fingerprint))
             while idle:
                 yield idle.pop()
     finally:
@@ -82,49 +88,44 @@ def _segment(
     yield from idle
 
 
-def _resumed(attempt: Attempt, crew: Crew, reply: Any, walk_of: WalkOf) -> Verdict:
-    """Go on, from here, with an attempt that broke its worker: the rest may still decide."""
-    run = Run(attempt)
-    crew.learn(run, crew.first, reply)
-    verdict: Verdict = drive(walk_of(run))
-    return verdict
-
-
 def concurrent(rows: Iterator[Row], walk_of: WalkOf) -> Iterator[tuple[int, Verdict]]:
-    """Many walks in flight, each advanced in this thread whenever what it waited for is there."""
-    ready: SimpleQueue[tuple[int, Walk, Any]] = SimpleQueue()
-    flying = 0
+    """Many walks in flight, each advanced in this thread whenever what it waited for is there.
+
+    Left early, it cancels what is still waited for.
+    """
+    ready: SimpleQueue[int] = SimpleQueue()
+    flying: dict[int, tuple[Walk, Future[Any]]] = {}
     numbered = enumerate(rows)
     more = True
-    while more or flying:
-        while more and flying < IN_FLIGHT:
-            index, row = next(numbered, (-1, None))
-            if row is None:
-                more = False
-            elif isinstance(row, Verdict):
-                yield index, row
-            else:
-                verdict = _advance(walk_of(Run(row)), None, index, ready)
-                if verdict is None:
-                    flying += 1
-                else:
-                    yield index, verdict
-        if flying:
-            index, walk, future = ready.get()
-            verdict = _advance(walk, future.result(), index, ready)
-            if verdict is not None:
-                flying -= 1
-                yield index, verdict
-
-
-def _advance(walk: Walk, value: Any, index: int, ready: SimpleQueue[Any]) -> Verdict | None:
     try:
-        future = walk.send(value)
-    except StopIteration as stop:
-        ended: Verdict = stop.value
-        return ended
-    future.add_done_callback(lambda done: ready.put((index, walk, done)))
-    return None
+        while more or flying:
+            if more and len(flying) < IN_FLIGHT and ready.empty():
+                index, row = next(numbered, (-1, None))
+                if row is None:
+                    more = False
+                    continue
+                if isinstance(row, Verdict):
+                    yield index, row
+                    continue
+                walk, value = walk_of(Run(row)), None
+            else:
+                index = ready.get()
+                walk, done = flying.pop(index)
+                value = done.result()
+            try:
+                future = walk.send(value)
+            except StopIteration as stop:
+                yield index, stop.value
+            else:
+                flying[index] = walk, future
+                future.add_done_callback(partial(_put, ready, index))
+    finally:
+        for _, future in flying.values():
+            future.cancel()
+
+
+def _put(ready: SimpleQueue[int], index: int, _: Future[Any]) -> None:
+    ready.put(index)
 
 
 def grouped(attempts: list[Attempt], crew: Crew | None, walk_of: WalkOf) -> list[Verdict]:

@@ -27,7 +27,7 @@ class Crew:
     """
 
     def __init__(self, plan: Plan, memory_mb: int | None, *, inline: bool) -> None:
-        self._plan = plan
+        self.plan = plan
         self._memory_mb = memory_mb
         self._blob, self.complete = ship(plan, inline=inline)
         self._pools: dict[int, Pool] = {}
@@ -50,20 +50,20 @@ class Crew:
 
         return Program(f"rlenv.remote:{runner}", self._blob)
 
-    def submit(self, run: Run) -> Future[Done | Failed]:
-        """Send one attempt on from where its log ends."""
-        return self._sent("Runner", payload(run, whole=False))
+    def submit(self, run: Run, size: int | None = None) -> Future[Done | Failed]:
+        """Send one attempt on from where its log ends, to a pool of this size."""
+        return self._sent("Runner", payload(run, whole=False), size)
 
     def submit_group(self, leaf: Leaf, attempts: list[Attempt]) -> Future[Done | Failed]:
         members = [(encode_attempt(a), needed(a, leaf)) for a in attempts]
         return self._sent("GroupRunner", (leaf.index, members))
 
-    def _sent(self, runner: str, what: Wire) -> Future[Done | Failed]:
+    def _sent(self, runner: str, what: Wire, size: int | None = None) -> Future[Done | Failed]:
         from concurrent.futures import Future
 
         from .workers import Failed, PoolClosed
 
-        pool, program = self.pool(), self.program(runner)
+        pool, program = self.pool(size), self.program(runner)
         try:
             return pool.submit(program, what)
         except PoolClosed:
@@ -84,7 +84,7 @@ class Crew:
         for artifact in made.values():
             run.attempt.put(artifact)
         if isinstance(reply, Failed):
-            at = self._plan.leaves[reply.mark] if reply.mark >= 0 else leaf
+            at = self.plan.leaves[reply.mark] if reply.mark >= 0 else leaf
             results.append(failure(at, reply))
         elif not results:
             results.append(faulted(leaf, "pool", "the worker has no such stage"))

@@ -229,6 +229,10 @@ class Environment:
         """Let go of the workers; the last environment to do so ends them.  May be called twice."""
         if self._crew is not None:
             self._crew.close()
+        if "caller" in self._plan.places:
+            from .loops import leave
+
+            leave(self._plan.leaves)
 
     def __enter__(self) -> Self:
         return self

@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 
 class CallerHost:
-    """Inline stages here, caller stages on rlenv's loop, worker stages in the crew's processes."""
+    """Inline stages here, caller stages on rlenv's loop, worker stages in the crew's processes.
 
-    def __init__(self, crew: Crew | None) -> None:
+    Args:
+        crew: None where no stage runs in a worker.
+        size: how many processes; None for one a core.
+    """
+
+    def __init__(self, crew: Crew | None, size: int | None = None) -> None:
         self._crew = crew
+        self._size = size
 
     def runs(self, leaf: Leaf) -> bool:
         return leaf.place == "inline"
@@ -32,9 +38,16 @@ class CallerHost:
         if leaf.place == "caller":
             return (yield from _on_loop(leaf, run, seconds))
         assert self._crew is not None
-        self._crew.learn(run, leaf, (yield self._crew.submit(run)))
+        self._crew.learn(run, leaf, (yield self._crew.submit(run, self._size)))
         assert run.known is not None
         return run.known[len(run.log)]
+
+
+class CrewHost(CallerHost):
+    """Everything in the crew's processes, inline stages too."""
+
+    def runs(self, leaf: Leaf) -> bool:  # noqa: ARG002
+        return False
 
 
 class AsyncHost(CallerHost):

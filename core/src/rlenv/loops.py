@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import Future
 from time import monotonic
 from typing import Any
+from weakref import WeakSet
 
 from .engine import fault_of, faulted
 from .plan import Leaf
@@ -43,11 +44,6 @@ async def check_awaited(leaf: Leaf, check: Callable[[], Awaitable[Any]], seconds
     return task.result()
 
 
-async def in_thread(work: Callable[..., Any], *args: Any) -> Any:
-    """Run plain work beside the loop, so that its other checks go on."""
-    return await asyncio.get_running_loop().run_in_executor(None, lambda: work(*args))
-
-
 async def _outcome(leaf: Leaf, check: Callable[[], Awaitable[Any]]) -> Any:
     try:
         return await check()
@@ -65,13 +61,14 @@ def _swallow(task: asyncio.Future[Any]) -> None:
 class _Job:
     """One check on the loop."""
 
-    __slots__ = ("call", "future", "leaf", "seconds")
+    __slots__ = ("call", "future", "leaf", "seconds", "task")
 
     def __init__(self, leaf: Leaf, call: Callable[[], Awaitable[Any]], seconds: float) -> None:
         self.leaf = leaf
         self.call = call
         self.seconds = seconds
         self.future: Future[Any] = Future()
+        self.task: asyncio.Task[None] | None = None
 
 
 class LoopThread:
@@ -80,50 +77,73 @@ class LoopThread:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended = threading.Event()  # of this loop's time
+        self._threads: list[threading.Thread] = []
         self._jobs: set[_Job] = set()
         self._stepping: tuple[_Job, float] | None = None
+        self._users: WeakSet[Leaf] = WeakSet()
 
     def submit(self, leaf: Leaf, call: Callable[[], Awaitable[Any]], seconds: float) -> Future[Any]:
-        """Run ``call()`` on the loop; the future holds what it returned, or a StageResult with a fault."""
+        """Run ``call()`` on the loop; the future holds what it returned, or a StageResult with a fault.
+
+        Cancelling the future cancels the check.
+        """
         job = _Job(leaf, call, seconds)
         with self._lock:
+            self._users.add(leaf)
             self._jobs.add(job)
             self._schedule(job)
+        job.future.add_done_callback(lambda _: self._cancel(job))
         return job.future
 
     def _schedule(self, job: _Job) -> None:
         loop = self._running()
-        loop.call_soon_threadsafe(lambda: loop.create_task(self._serve(job)))
+        loop.call_soon_threadsafe(self._start, loop, job)
+
+    def _start(self, loop: asyncio.AbstractEventLoop, job: _Job) -> None:
+        if not job.future.cancelled():
+            job.task = loop.create_task(self._serve(job))
+
+    def _cancel(self, job: _Job) -> None:
+        if not job.future.cancelled():
+            return
+        with self._lock:
+            self._jobs.discard(job)
+            loop, task = self._loop, job.task
+            if loop is not None and task is not None:
+                loop.call_soon_threadsafe(task.cancel)
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
-            loop = asyncio.new_event_loop()
-            self._loop = loop
-            threading.Thread(target=_run_loop, args=(loop,), name="rlenv-loop", daemon=True).start()
-            threading.Thread(
-                target=self._watch, args=(loop,), name="rlenv-loop-watch", daemon=True
-            ).start()
+            loop = self._loop = asyncio.new_event_loop()
+            self._ended = threading.Event()
+            self._threads = [
+                threading.Thread(target=_run_loop, args=(loop,), name="rlenv-loop", daemon=True),
+                threading.Thread(
+                    target=self._watch,
+                    args=(loop, self._ended),
+                    name="rlenv-loop-watch",
+                    daemon=True,
+                ),
+            ]
+            for thread in self._threads:
+                thread.start()
         return self._loop
 
     async def _serve(self, job: _Job) -> None:
         stepped = _Stepped(self, job)
-        result = await check_awaited(job.leaf, lambda: stepped, job.seconds)
-        self._finish(job, result)
+        self._finish(job, await check_awaited(job.leaf, lambda: stepped, job.seconds))
 
     def _finish(self, job: _Job, result: Any) -> None:
         with self._lock:
+            mine = job in self._jobs
             self._jobs.discard(job)
-        if not job.future.done():
+        if mine and job.future.set_running_or_notify_cancel():
             job.future.set_result(result)
 
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        pause = threading.Event()
-        while True:
-            pause.wait(0.1)
-            with self._lock:
-                if self._loop is not loop:
-                    return
-                stepping = self._stepping
+    def _watch(self, loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
+        while not ended.wait(0.1):
+            stepping = self._stepping
             if stepping is None:
                 continue
             job, since = stepping
@@ -137,24 +157,34 @@ class LoopThread:
                 return
             self._loop = None
             self._stepping = None
-            self._jobs.discard(culprit)
-            others = [job for job in self._jobs if not job.future.done()]
+            others = [job for job in self._jobs if job is not culprit]
         loop.call_soon_threadsafe(loop.stop)  # ends the thread should the blocker ever return
         message = (
             f"the stage kept the shared event loop for {spent:.1f} s; await instead of blocking"
         )
-        if not culprit.future.done():
-            culprit.future.set_result(faulted(culprit.leaf, "blocked", message, spent))
+        self._finish(culprit, faulted(culprit.leaf, "blocked", message, spent))
         with self._lock:
             for job in others:
                 self._schedule(job)
 
-    def stop(self) -> None:
-        """End the loop; checks still on it are cancelled with their loop."""
+    def leave(self, leaves: Iterable[Leaf]) -> None:
+        """These stages are done; with the last of them the loop ends, and what is still on it."""
         with self._lock:
-            loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.call_soon_threadsafe(loop.stop)
+            for leaf in leaves:
+                self._users.discard(leaf)
+            loop = self._loop
+            if self._users or loop is None:
+                return
+            self._loop = self._stepping = None
+            self._ended.set()
+            jobs, threads = list(self._jobs), self._threads
+        loop.call_soon_threadsafe(loop.stop)
+        for job in jobs:
+            message = "the environment was closed while this stage ran"
+            self._finish(job, faulted(job.leaf, "pool", message, transient=True))
+        for thread in threads:
+            if thread is not threading.current_thread():
+                thread.join(1.0)
 
     def stepping(self, job: _Job | None) -> None:
         self._stepping = None if job is None else (job, monotonic())
@@ -204,6 +234,7 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
         for task in asyncio.all_tasks(loop):
             task.cancel()
         loop.run_until_complete(asyncio.sleep(0))
+        loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
 
@@ -218,6 +249,12 @@ def shared_loop() -> LoopThread:
         if _shared is None:
             _shared = LoopThread()
         return _shared
+
+
+def leave(leaves: Iterable[Leaf]) -> None:
+    """These stages want the shared loop no more; its threads end with the last."""
+    if _shared is not None:
+        _shared.leave(leaves)
 
 
 def _forget() -> None:

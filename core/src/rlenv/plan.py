@@ -18,6 +18,7 @@ class Leaf:
     """One stage in its place.  ``place`` is where it runs; ``timeout`` is in wall seconds."""
 
     __slots__ = (
+        "__weakref__",
         "check",
         "check_group",
         "index",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -16,6 +17,9 @@ from .plan import Leaf, Plan
 from .stage import Attempt
 from .values import Outcome, StageResult, Verdict
 from .wire import Wire, decode_attempt, decode_result, encode_result, encode_verdict
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Elsewhere:
@@ -190,7 +194,11 @@ def _made(plan: Plan, attempt: Attempt, before: dict[type, Any]) -> dict[type, A
 
 
 class _LoopHost(_Host):
-    """The same on a worker's event loop: async checks awaited, plain ones in a thread."""
+    """The same on a worker's event loop: async checks awaited, plain ones in a thread, one at a time."""
+
+    def __init__(self, plan: Plan, report: Any, payload: Wire, turn: asyncio.Lock) -> None:
+        super().__init__(plan, report, payload)
+        self._turn = turn
 
     def runs(self, leaf: Leaf) -> bool:  # noqa: ARG002
         return False
@@ -198,10 +206,10 @@ class _LoopHost(_Host):
     def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:
         if not here(leaf):
             raise NotHere
-        return (yield self._checked(leaf, run, seconds))
+        return (yield (self._awaited if leaf.is_async else self._threaded)(leaf, run, seconds))
 
-    async def _checked(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
-        from .loops import check_awaited, in_thread
+    async def _awaited(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
+        from .loops import check_awaited
 
         check = leaf.check
         assert check is not None
@@ -209,13 +217,20 @@ class _LoopHost(_Host):
         if refused is not None:
             return refused
         start = perf_counter()
-        if leaf.is_async:
-            said = await check_awaited(leaf, lambda: check(run.attempt), seconds)
-        else:
-            said = await in_thread(check_now, leaf, run.attempt)
+        said = await check_awaited(leaf, lambda: check(run.attempt), seconds)
         if type(said) is not StageResult:
             said = judged(leaf, said, perf_counter() - start)
         return self._ended(said)
+
+    async def _threaded(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
+        from asyncio import to_thread
+
+        refused = self.begin(leaf, run, math.inf)  # no deadline while it waits for its turn
+        if refused is not None:
+            return refused
+        async with self._turn:
+            self.report.begin(seconds, leaf.index)
+            return self._ended(await to_thread(check_now, leaf, run.attempt))
 
 
 class Runner:
@@ -230,6 +245,10 @@ class Runner:
     def __init__(self, blob: bytes) -> None:
         self._plan = loaded(blob)
         self.is_async = any(leaf.is_async and here(leaf) for leaf in self._plan.leaves)
+        if self.is_async:
+            import asyncio
+
+            self._turn = asyncio.Lock()
 
     def __call__(self, payload: Wire, report: Any) -> Wire:
         host = _Host(self._plan, report, payload)
@@ -242,7 +261,7 @@ class Runner:
         return _reply(host, None)
 
     async def arun(self, payload: Wire, report: Any) -> Wire:
-        host = _LoopHost(self._plan, report, payload)
+        host = _LoopHost(self._plan, report, payload, self._turn)
         walk = verdict(self._plan, host.run, host, "")
         try:
             wanted = next(walk)

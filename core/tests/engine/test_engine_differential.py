@@ -202,3 +202,28 @@ def test_verdicts_survive_json(tree):
             assert verdict_from_dict(json.loads(dumps(verdict_to_dict(verdict)))) == verdict
             assert (verdict.value is None) == (verdict.fault is not None)
             assert verdict.value is None or 0.0 <= verdict.value <= 1.0
+
+
+KILLERS = ("exit", "sleep")
+
+
+@pytest.mark.parametrize("order", KILLERS)
+@pytest.mark.parametrize("kind", ["first", "any", "pipeline"])
+def test_a_stage_that_kills_its_worker_is_the_same_fault_in_every_way(kind, order):
+    """Between two sound stages, one of them inline, and with a response that spares it."""
+    says = (order, 1.0, 0.0, 0.5)
+    children = tuple(Grown("worker", s) for s in ((0.5,) * 4, says, (1.0, 0.5, 0.5, "none")))
+    root = Builder().composite(Grown(kind, (), children))
+    if kind == "first":
+        root = First(root.slots[1:])
+    slots = [evolve(s, timeout=1.0) if s.stage.says is says else s for s in root.slots]
+    slots[-1] = evolve(slots[-1], stage=evolve(slots[-1].stage, where="inline", needs=()))
+    slots[0] = evolve(slots[0], stage=evolve(slots[0].stage, needs=()))
+    pairs = [(TASK, response) for response in "0123"]
+    with Environment("e", type(root)(slots)) as env:
+        wanted = [env.evaluate(task, response) for task, response in pairs]
+        assert wanted[0].results[-2 if kind != "pipeline" else -1].fault is not None
+        assert list(env.evaluate_many(pairs)) == wanted
+        assert list(env.evaluate_many(pairs, workers=1)) == wanted
+        assert env.evaluate_group(TASK, list("0123")) == wanted
+        assert asyncio.run(env.aevaluate(*pairs[0])) == wanted[0]

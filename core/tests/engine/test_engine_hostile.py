@@ -1,7 +1,12 @@
 """What stages, callers and their objects do that no contract allows."""
 
+import asyncio
+import threading
+import time
+
 import pytest
 from attrs import frozen
+from engine_stages import Naps, Obeys, Tame, Waits
 from rlenv import Attempt, Environment, Outcome, ScoreError, Slot, Task
 
 TASK = Task("p", answer="gold", id="t")
@@ -75,3 +80,105 @@ def test_what_one_outcome_holds_no_other_does():
 
     assert Outcome(1.0).data == {}
     assert Task("p").info == {}
+
+
+def test_a_task_that_cannot_travel_fares_alike_alone_and_in_a_batch():
+    task = Task("p", answer=lambda: 1, id="t")
+    gate = Slot("gate", Tame(), gate=1.0)
+    with Environment("e", [gate, Slot("s", Obeys())]) as env:
+        alone = [env.evaluate(task, response) for response in ("wrong", "right")]
+
+        assert alone[0].value == 0.0
+        assert alone[1].fault.kind == "contract"
+        assert list(env.evaluate_many([(task, "wrong"), (task, "right")], workers=1)) == alone
+
+
+def test_the_shared_loop_ends_with_the_last_environment_that_uses_it():
+    def threads():
+        return [t for t in threading.enumerate() if t.name.startswith("rlenv-loop")]
+
+    a, b = (Environment("e", [Slot("s", Waits())]) for _ in "ab")
+    assert a.verify(TASK, "right") == b.verify(TASK, "right") == 1.0
+    mine = threads()
+    a.close()
+    assert b.verify(TASK, "right") == 1.0
+    assert threads() == mine
+    b.close()
+    assert threads() == []
+    assert a.verify(TASK, "right") == 1.0
+    a.close()
+
+
+def test_closing_while_a_check_is_on_the_loop_is_a_fault_and_no_hang():
+    env = Environment("e", [Slot("s", Waits())])
+    found = []
+    thread = threading.Thread(target=lambda: found.append(env.evaluate(TASK, "hang")))
+    thread.start()
+    while "rlenv-loop" not in {t.name for t in threading.enumerate()}:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    env.close()
+    thread.join()
+
+    assert found[0].fault.kind == "pool"
+    assert found[0].fault.transient
+
+
+class Counts:
+    """Counts the checks that were begun and cancelled, in this process."""
+
+    phase = "judge"
+    where = "caller"
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Semaphore(0)
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        if attempt.response == "done":
+            return Outcome(1.0)
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            self.cancelled.release()
+            raise
+        return Outcome(1.0)
+
+
+def test_what_nobody_waits_for_any_more_is_cancelled():
+    stage = Counts()
+    with Environment("e", [Slot("s", stage)]) as env:
+        batch = env.evaluate_many([(TASK, "hang"), (TASK, "done")], ordered=False)
+        assert next(batch).reward == 1.0
+        batch.close()
+        assert stage.cancelled.acquire(timeout=30)
+
+        async def give_up():
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(env.aevaluate(TASK, "hang"), 0.2)
+
+        asyncio.run(give_up())
+        assert stage.cancelled.acquire(timeout=30)
+
+
+def test_a_batch_of_waiting_stages_answers_before_its_source_ends():
+    def source():
+        yield TASK, "right"
+        time.sleep(1)
+        yield TASK, "right"
+        assert seen
+
+    seen = []
+    with Environment("e", [Slot("s", Waits())]) as env:
+        for verdict in env.evaluate_many(source()):
+            seen.append(verdict)
+
+    assert len(seen) == 2
+
+
+def test_a_plain_stage_beside_an_async_one_has_its_whole_time():
+    """Its clock begins when it does, however many wait for their turn in the same worker."""
+    slots = [Slot("slow", Naps(0.1), timeout=1.5), Slot("waits", Waits("worker"))]
+    with Environment("e", slots) as env:
+        verdicts = list(env.evaluate_many([(TASK, "right")] * 40, workers=1))
+
+    assert {verdict.fault for verdict in verdicts} == {None}

@@ -78,7 +78,7 @@ def test_a_broken_source_raises_and_the_pool_lives_on(pool):
 def test_a_payload_that_does_not_pickle_is_an_error_of_its_own(pool):
     results = dict(pool.stream(TRIVIAL, [("a", ""), (lambda: None,), ("b", "")]))
     assert [results[n].__class__.__name__ for n in range(3)] == ["Done", "Failed", "Done"]
-    assert (results[1].kind, "does not pickle" in results[1].message) == ("error", True)
+    assert (results[1].kind, "does not pickle" in results[1].message) == ("unsent", True)
 
 
 def test_batch_mates_of_the_killed_keep_their_results(pool):

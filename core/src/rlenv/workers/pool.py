@@ -232,7 +232,7 @@ def _pull(
             blob = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
         except Exception as err:  # noqa: BLE001 - a payload may raise anything when it is pickled
             raw: Raw = Failed(
-                "error", f"the payload does not pickle: {type(err).__name__}: {err}"[:500]
+                "unsent", f"the payload does not pickle: {type(err).__name__}: {err}"[:500]
             )
             item = Item(known, b"", sink, index)
             item.finish(raw)

@@ -6,8 +6,6 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
-KINDS = ("timeout", "memory", "crash", "error", "pool")
-
 
 class PoolClosed(RuntimeError):
     """Work was handed to a pool after its close."""
@@ -39,7 +37,8 @@ class Failed:
 
     Args:
         kind: ``timeout`` (killed at its deadline), ``memory``, ``crash`` (its worker died),
-            ``error`` (it raised) or ``pool`` (the workers themselves could not be run).
+            ``error`` (it raised), ``unsent`` (the payload does not pickle) or ``pool`` (the workers
+            themselves could not be run).
         message: one line for an operator.
         mark: of the ``begin`` in force when it ended, -1 when there was none.
         partial: what ``report.partial`` was last given for this item, else None.

@@ -149,3 +149,16 @@ class Rank:
 class BadRank(Rank):
     def check_group(self, attempts):
         return [Outcome(1.0)]
+
+
+@frozen
+class Naps:
+    """A plain stage that takes its time."""
+
+    seconds: float
+    phase = "execute"
+    where: str = "worker"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        time.sleep(self.seconds)
+        return Outcome(1.0)

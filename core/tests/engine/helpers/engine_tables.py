@@ -3,7 +3,7 @@
 import asyncio
 
 from attrs import frozen
-from engine_stages import tame
+from engine_stages import misbehave
 from rlenv import Attempt, Outcome
 
 ORDERS = ("raise", "sysexit", "task", "nan", "two", "none", "network")  # each a fault
@@ -33,7 +33,7 @@ class Table:
         attempt.put(Trail(names))
         said = self.says[int(attempt.response)]
         if isinstance(said, str):
-            return tame(said)
+            return misbehave(said)
         data = {"name": self.name}
         return Outcome(said, self.name, data, ((0, said),), {"trail": list(names)})
 
