@@ -155,7 +155,7 @@ class Equal:
         from .limits import Unparsed
         from .match import Match, match
 
-        key, options = attempt.key(), self._options()
+        key, options = attempt.key, self._options()
         best: Match | None = None
         by_text = False
         for gold in every:

@@ -8,13 +8,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from attrs import frozen
+from rlenv.errors import RlenvError
 
+from .compare.decide import decide
 from .extract import AMBIGUOUS, Extraction, readings
+from .normalize import normalize
+from .parser import Unparsed, parse_cached
+from .parts import has_words
+from .tree import Items, Logic, Node, SetOf, Text
 
 if TYPE_CHECKING:
-    from .compare import Options
+    from .compare.options import Key, Options
     from .gold import Gold
-    from .tree import Node
 
 _RIVALS = 8  # answers that are compared with the gold one by one
 _ITEMS = 64  # answers that may be one list
@@ -40,7 +45,7 @@ class Given:
 
 
 def match(
-    gold: Gold, extraction: Extraction, key: bytes, options: Options, *, as_text: bool
+    gold: Gold, extraction: Extraction, key: Key, options: Options, *, as_text: bool
 ) -> Match:
     """Compare what was extracted with one gold answer.
 
@@ -48,19 +53,18 @@ def match(
     """
     answers = extraction.answers
     wanted = None if as_text else gold.node()
+    if len(answers) == 1:
+        return _one(gold, wanted, answers[0], key, options)
     each = [_one(gold, wanted, answer, key, options) for answer in answers[:_RIVALS]]
     if len(answers) <= _RIVALS and all(m.equal for m in each):
-        return each[0]
-    if len(answers) == 1:
         return each[0]
     if wanted is not None and len(answers) <= _ITEMS and _as_list(wanted, answers, key, options):
         return Match(equal=True, how="list")
     return Match(equal=False, how="ambiguous" if extraction.state == AMBIGUOUS else "list")
 
 
-def _as_list(wanted: Node, answers: tuple[str, ...], key: bytes, options: Options) -> bool:
+def _as_list(wanted: Node, answers: tuple[str, ...], key: Key, options: Options) -> bool:
     """Whether several answers together are the gold answer, each item claimed."""
-    from .tree import Items
 
     def listed() -> Given:
         items: list[Node] = []
@@ -75,9 +79,8 @@ def _as_list(wanted: Node, answers: tuple[str, ...], key: bytes, options: Option
     return _guarded(wanted, listed, key, options).equal
 
 
-def _guarded(wanted: Node, read: Callable[[], Given], key: bytes, options: Options) -> Match:
+def _guarded(wanted: Node, read: Callable[[], Given], key: Key, options: Options) -> Match:
     """The decision; a response must not be able to buy an unscored verdict, so what breaks on it is undecided."""
-    from rlenv.errors import RlenvError
 
     try:
         return _decide(wanted, read(), key, options)
@@ -88,7 +91,7 @@ def _guarded(wanted: Node, read: Callable[[], Given], key: bytes, options: Optio
         return Match(equal=False, how="undecided", decided=False)
 
 
-def _one(gold: Gold, wanted: Node | None, answer: str, key: bytes, options: Options) -> Match:
+def _one(gold: Gold, wanted: Node | None, answer: str, key: Key, options: Options) -> Match:
     if answer == gold.text:
         return Match(equal=True, how="text")
     if wanted is None:
@@ -96,20 +99,17 @@ def _one(gold: Gold, wanted: Node | None, answer: str, key: bytes, options: Opti
     return _guarded(wanted, lambda: given(answer), key, options)
 
 
-def _decide(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
-    from .compare import decide
-    from .tree import Items, Logic, SetOf, Text
-
+def _decide(wanted: Node, read: Given, key: Key, options: Options) -> Match:
     if (
         read.hedged
-        and not isinstance(wanted, Text)
+        and type(wanted) is not Text
         and not any(isinstance(n, (Items, Logic)) for n in read.nodes)
     ):
         return Match(equal=False, how="hedged")
     if not read.nodes:
         return Match(equal=False, how="unparsed")
-    tried = read.nodes if _has_words(wanted) else read.nodes[-1:]
-    if not isinstance(wanted, Text) and isinstance(tried[0], Text) and wanted != SetOf(()):
+    tried = read.nodes if has_words(wanted) else read.nodes[-1:]
+    if type(tried[0]) is Text and type(wanted) is not Text and wanted != SetOf(()):
         return Match(equal=False, how="words")
     decision = decide(wanted, tried[0], key=key, options=options)
     for node in tried[1:]:
@@ -122,9 +122,6 @@ def _decide(wanted: Node, read: Given, key: bytes, options: Options) -> Match:
 @lru_cache(maxsize=1024)
 def given(answer: str) -> Given:
     """Parse a stated answer: the whole of it, and where that holds mere words the value inside the sentence."""
-    from .limits import Unparsed
-    from .parser import parse_cached
-
     texts, hedged = readings(answer)
     nodes: list[Node] = []
     problem = ""
@@ -135,29 +132,11 @@ def given(answer: str) -> Given:
             problem = problem or str(error)
             continue
         nodes.append(node)
-        if not _has_words(node):
+        if not has_words(node):
             break
     return Given(tuple(nodes), hedged, problem)
 
 
-def _has_words(node: object) -> bool:
-    """Whether a text stands anywhere in a tree."""
-    from .tree import Text
-
-    pending = [node]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Text):
-            return True
-        if isinstance(item, tuple):
-            pending += item
-        else:
-            pending += [getattr(item, f.name) for f in getattr(item, "__attrs_attrs__", ())]
-    return False
-
-
 def same_text(gold: str, answer: str) -> bool:
     """Equality of normalized text, for golds that are no mathematics that can be read."""
-    from .normalize import normalize
-
     return normalize(gold).casefold().split() == normalize(answer).casefold().split()

@@ -28,8 +28,9 @@ def _fields(kind: type[Tree]) -> attrgetter[object]:
 class Tree:
     """Equality, hash and text of all nodes; attrs would generate each per class, at twice the import."""
 
-    __slots__ = ()
+    __slots__ = ("_kinds",)  # filled by `parts.kinds`
     __match_args__: tuple[str, ...] = ()
+    _kinds: tuple[frozenset[type], int]
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlenv_plugin_math.compare.options import DEFAULT, Decision, Options
+from rlenv_plugin_math.compare.options import DEFAULT, Decision, Key, Options
 from rlenv_plugin_math.tree import Node, Num
 
 _EQUAL = Decision(equal=True, how="exact")
@@ -11,12 +11,12 @@ _SAME = Decision(equal=True, how="structure")
 _UNDECIDED = Decision(equal=False, how="undecided", decided=False)
 
 
-def decide(gold: Node, given: Node, *, key: bytes, options: Options = DEFAULT) -> Decision:
+def decide(gold: Node, given: Node, *, key: Key, options: Options = DEFAULT) -> Decision:
     """Decide whether ``given`` means the same answer as ``gold``.
 
-    Never raises for any two trees of the parser; bounded by operation counts.  ``key`` draws the points
-    at which expressions are compared and never changes a verdict.  What SymPy must settle runs in a
-    worker; a broken pool raises ``rlenv.errors.VerifierFault``.
+    Never raises for any two trees of the parser; bounded by operation counts.  ``key``, or what the
+    call returns, draws the points at which expressions are compared and never changes a
+    verdict.  What SymPy must settle runs in a worker; a broken pool raises ``rlenv.errors.VerifierFault``.
     """
     if type(gold) is Num and type(given) is Num:
         if gold.value == given.value:
@@ -28,7 +28,7 @@ def decide(gold: Node, given: Node, *, key: bytes, options: Options = DEFAULT) -
     return _by_ladder(gold, given, key, options)
 
 
-def _by_ladder(gold: Node, given: Node, key: bytes, options: Options) -> Decision:
+def _by_ladder(gold: Node, given: Node, key: Key, options: Options) -> Decision:
     from rlenv_plugin_math.compare.same import same
     from rlenv_plugin_math.compare.work import Case, Exhausted
 

@@ -2,24 +2,29 @@
 
 Identities between rational functions and square roots survive the map into such a field, and what is
 no identity survives with a chance below 2^-100; so one evaluation does the work of a normal form, at a
-cost that is linear in the expression.  The prime is drawn once per process, where no response sees it.
+cost that is linear in the expression.  The prime is drawn from rlenv's secret: no response sees it, and
+every process has the same.
 """
 
 from __future__ import annotations
 
-import secrets
 from functools import cache
+from hashlib import blake2b, sha256
 
 from rlenv_plugin_math.compare.exact import PRIMES
 
 _ROOTED = tuple(prime for prime in PRIMES if prime < 100)
+_KEPT = 4096  # elements and roots that are remembered
+_ROUNDS = 24
 
 
 class Field:
     """Arithmetic modulo ``modulus``, a prime of about 190 bits that is 1 modulo 8 and each prime < 100."""
 
-    def __init__(self, modulus: int) -> None:
+    def __init__(self, modulus: int, salt: bytes) -> None:
         self.modulus = modulus
+        self._salt = salt
+        self._named: dict[str, int] = {}
         self._twos = ((modulus - 1) & -(modulus - 1)).bit_length() - 1
         self._odd = (modulus - 1) >> self._twos
         self._generator = self._non_residue()
@@ -34,10 +39,24 @@ class Field:
     def _is_square(self, value: int) -> bool:
         return pow(value, (self.modulus - 1) // 2, self.modulus) == 1
 
+    def element(self, name: str) -> int:
+        """The random element that belongs to a symbol or a constant, always the same one."""
+        found = self._named.get(name)
+        if found is None:
+            if len(self._named) > _KEPT:
+                self._named.clear()
+            found = self._named[name] = self.atom(name)
+        return found
+
+    def atom(self, name: str) -> int:
+        """The random element that belongs to a text."""
+        digest = blake2b(name.encode("utf-8", "surrogatepass"), key=self._salt, digest_size=32)
+        return int.from_bytes(digest.digest(), "big") % self.modulus
+
     def sqrt(self, value: int) -> int | None:
         """A square root of a prime or of -1, always the same one; None where the field has none."""
         if value not in self._roots:
-            if len(self._roots) > 4096:
+            if len(self._roots) > _KEPT:
                 self._roots.clear()
             root = self._tonelli(value % self.modulus) if self._is_square(value) else None
             self._roots[value] = root
@@ -60,24 +79,37 @@ class Field:
 
 @cache
 def field() -> Field:
-    """The field of this process."""
+    """The field that the secret draws: about 2 ms, once per process.
+
+    Raises:
+        ConfigError: when the secret cannot be read.
+    """
+    from rlenv.secret import secret
+
+    seed = sha256(b"rlenv math field" + secret()).digest()
     step = 8
     for prime in _ROOTED[1:]:
         step *= prime
+    turn = 0
     while True:
-        candidate = step * (secrets.randbits(64) | 1 << 63) + 1
-        if _is_prime(candidate):
-            return Field(candidate)
+        candidate = step * (_drawn(seed, turn) >> 192 | 1 << 63) + 1
+        if _is_prime(candidate, seed):
+            return Field(candidate, seed)
+        turn += 1
 
 
-def _is_prime(candidate: int) -> bool:
+def _drawn(seed: bytes, count: int) -> int:
+    """256 bits that nobody foresees without the seed."""
+    return int.from_bytes(sha256(seed + count.to_bytes(8, "big")).digest(), "big")
+
+
+def _is_prime(candidate: int, seed: bytes) -> bool:
     if pow(2, candidate - 1, candidate) != 1:
         return False
     twos = ((candidate - 1) & -(candidate - 1)).bit_length() - 1
     odd = (candidate - 1) >> twos
-    return all(
-        _passes(candidate, twos, odd, secrets.randbelow(candidate - 3) + 2) for _ in range(24)
-    )
+    bases = (2 + _drawn(seed, (1 << 32) + turn) % (candidate - 3) for turn in range(_ROUNDS))
+    return all(_passes(candidate, twos, odd, base) for base in bases)
 
 
 def _passes(candidate: int, twos: int, odd: int, base: int) -> bool:

@@ -1,6 +1,6 @@
 """The value of an expression in the field: the normal form of rational functions and radicals.
 
-A symbol becomes a random element, drawn by the decision's key.  What is no field operation (``sin``, a
+A symbol becomes a random element.  What is no field operation (``sin``, a
 power with a symbolic exponent) becomes an *atom*: a random element named by the function and the values
 of its arguments, so ``sin(2x+1)`` and ``sin(1+2x)`` are one atom.  Equal values therefore prove equality;
 different values disprove it only where no atom was used.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from hashlib import blake2b
 
 from rlenv_plugin_math.compare.exact import factors, rational
 from rlenv_plugin_math.compare.field import field
@@ -44,7 +43,6 @@ class Residues:
         self.field = field()
         self.modulus = self.field.modulus
         self.opaque = False
-        self._salt = case.key[:64]
         self._seen: set[str] = set()
 
     def of(self, node: Node) -> int:
@@ -74,21 +72,16 @@ class Residues:
             raise Undefined
         return pow(value, -1, self.modulus)
 
-    def draw(self, *name: object) -> int:
-        """The random element that belongs to ``name``."""
-        digest = blake2b(repr(name).encode(), key=self._salt, digest_size=32).digest()
-        return int.from_bytes(digest, "big") % self.modulus
-
     def atom(self, *name: object) -> int:
-        """The same, for what is not free to be random: disagreement then proves nothing."""
+        """A random element for what is not free to be random: disagreement then proves nothing."""
         self.case.spend(3)
         self.opaque = True
-        return self.draw(*name)
+        return self.field.atom(repr(name))
 
     def _transcendental(self, name: str) -> int:
         self._seen.add(name)
         self.opaque = self.opaque or len(self._seen) > 1
-        return self.draw("constant", name)
+        return self.field.element("constant " + name)
 
     def num(self, node: Num) -> int:
         return self.fraction(node.value)
@@ -101,7 +94,7 @@ class Residues:
         return self._transcendental(node.name)
 
     def sym(self, node: Sym) -> int:
-        return self.draw("symbol", node.name)
+        return self.field.element("symbol " + node.name)
 
     def add(self, node: Add) -> int:
         return sum(map(self.of, node.args)) % self.modulus

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from attrs import field, frozen
 from attrs.validators import ge, in_, instance_of
+
+Key: TypeAlias = "bytes | Callable[[], bytes]"  # a call where few decisions need it
 
 
 @frozen

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 from attrs import evolve, frozen
@@ -13,43 +11,38 @@ from attrs import evolve, frozen
 from rlenv_plugin_math import tree as t
 from rlenv_plugin_math.compare.exact import rational
 from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.parts import PARTS, kinds
 from rlenv_plugin_math.tree import Add, Big, Builder, Call, Const, Div, Mul, Neg, Node, Num, Sym
 
-_PARTS: dict[type, Callable[[Any], tuple[Node | None, ...]]] = {
-    **dict.fromkeys((Add, Mul, Call, t.Rel, t.Logic, t.SetOp), attrgetter("args")),
-    **dict.fromkeys((t.Seq, t.Items, t.SetOf, t.Ratio), attrgetter("items")),
-    Neg: lambda node: (node.arg,),
-    t.Quantity: lambda node: (node.value,),
-    t.Choice: lambda node: (node.value,),
-    Div: lambda node: (node.top, node.bottom),
-    t.Pow: lambda node: (node.base, node.exponent),
-    t.Mod: lambda node: (node.value, node.modulus),
-    t.PlusMinus: lambda node: (node.left, node.right),
-    t.Matrix: lambda node: tuple(chain.from_iterable(node.rows)),
-    t.Piecewise: lambda node: tuple(chain.from_iterable(node.branches)),
-    Big: lambda node: (node.body, node.low, node.high),
-    Builder: lambda node: (node.element, node.condition, node.domain),
-}
+_NONE: frozenset[str] = frozenset()
 
 
 def children(node: Node) -> tuple[Node, ...]:
     """The direct parts of a node, left to right."""
-    rule = _PARTS.get(type(node))
-    return () if rule is None else tuple(part for part in rule(node) if part is not None)
+    rule = PARTS.get(type(node))
+    if rule is None:
+        return ()
+    parts = rule(node)
+    return tuple([part for part in parts if part is not None])
 
 
 def walk(node: Node) -> Iterator[Node]:
     """Every node of the tree, in no promised order, without recursion."""
-    stack = [node]
+    stack: list[Node | None] = [node]
     while stack:
         top = stack.pop()
-        yield top
-        stack.extend(children(top))
+        if top is not None:
+            yield top
+            rule = PARTS.get(type(top))
+            if rule is not None:
+                stack += rule(top)
 
 
 def symbols(node: Node) -> frozenset[str]:
     """The names of the variables that occur free or bound."""
-    return frozenset(part.name for part in walk(node) if type(part) is Sym)
+    if Sym not in kinds(node)[0]:
+        return _NONE
+    return frozenset([part.name for part in walk(node) if type(part) is Sym])
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:

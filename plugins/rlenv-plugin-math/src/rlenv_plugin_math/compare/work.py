@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from rlenv_plugin_math.compare.options import Options
+from rlenv_plugin_math.compare.options import Key, Options
 from rlenv_plugin_math.tree import Node
 
 UNITS = 12_000  # one unit is about a microsecond of plain Python
@@ -25,19 +25,26 @@ class Undefined(Exception):
 class Case:
     """One decision under way: the key, the options, the budget, and what was learned on the way."""
 
-    __slots__ = ("_same", "depth", "doubt", "key", "left", "memo", "options", "rung")
+    __slots__ = ("_key", "_same", "depth", "doubt", "left", "memo", "options", "rung")
 
     def __init__(
-        self, key: bytes, options: Options, same: Callable[[Node, Node, Case], bool]
+        self, key: Key, options: Options, same: Callable[[Node, Node, Case], bool]
     ) -> None:
         self._same = same
-        self.key = key
+        self._key = key
         self.options = options
         self.left = UNITS
         self.depth = 0
         self.memo: dict[int, tuple[Node, Fraction | None]] = {}  # exact values by node
         self.doubt = False
         self.rung = "text"
+
+    @property
+    def key(self) -> bytes:
+        """What draws the points; made by the first that asks."""
+        if not isinstance(self._key, bytes):
+            self._key = self._key()
+        return self._key
 
     def same(self, gold: Node, given: Node) -> bool:
         """Compare two parts under this case: how one shape asks about the shapes within it."""
