@@ -27,7 +27,18 @@ def _share(_: object, __: Attribute[float], mark: float) -> None:
 
 @frozen
 class EnvEntry:
-    """The file as a whole; its stages and tasks are read one by one, so that each mistake is told."""
+    """The file as a whole; its stages and tasks are read one by one, so that each mistake is told.
+
+    Args:
+        name: how logs and reports call the environment.
+        description: a sentence for whoever reads the file.
+        pass_mark: a reward at or above it is a pass; in (0, 1].
+        base: what the mean of the stages counts for, before bonuses and penalties.
+        observers: plugins whose hooks see every result and verdict.
+        stage: ``[[stage]]``, the stages in the order in which they run.
+        tasks: ``[tasks]``, a file or source of tasks.
+        task: ``[[task]]``, tasks written in the file itself.
+    """
 
     name: str = field(validator=_written)
     description: str = ""
@@ -41,7 +52,19 @@ class EnvEntry:
 
 @frozen
 class StageEntry:
-    """One ``[[stage]]``; the numbers are checked by the slot that they make."""
+    """One ``[[stage]]``; the numbers are checked by the slot that they make.
+
+    Args:
+        use: the stage, as ``plugin/stage``.
+        name: its part of the paths in verdicts; the short name of the stage by default.
+        weight: its share in the mean; 1 unless a gate, penalty or bonus is given, then 0.
+        gate: a score below it ends the pipeline with 0; in (0, 1]; the stage's own by default.
+        penalty: ``penalty * (1 - score)`` is taken off.
+        bonus: ``bonus * score`` is added, unless the mean is 0.
+        timeout: seconds of wall time; the stage's own by default, else 30.
+        options: what the stage is built with; ``rlenv stages plugin/stage`` lists them.
+        stage: ``[[stage.stage]]``, the children of a composite.
+    """
 
     use: str
     name: str | None = None
@@ -56,7 +79,15 @@ class StageEntry:
 
 @frozen
 class TaskEntry:
-    """One ``[[task]]``, written in the file itself."""
+    """One ``[[task]]``, written in the file itself.
+
+    Args:
+        prompt: the text that the policy gets.
+        answer: what stages compare with; for the verifier only.
+        info: whatever else stages need; for the verifier only.
+        id: unique among the tasks; a hash of prompt, answer and info by default.
+        split: the part of the data that the task belongs to.
+    """
 
     prompt: str = field(validator=_written)
     answer: Any = None
