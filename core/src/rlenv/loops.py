@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 from weakref import WeakSet
@@ -118,13 +119,8 @@ class LoopThread:
             loop = self._loop = asyncio.new_event_loop()
             self._ended = threading.Event()
             self._threads = [
-                threading.Thread(target=_run_loop, args=(loop,), name="rlenv-loop", daemon=True),
-                threading.Thread(
-                    target=self._watch,
-                    args=(loop, self._ended),
-                    name="rlenv-loop-watch",
-                    daemon=True,
-                ),
+                threading.Thread(target=run, args=(loop, self._ended), name=name, daemon=True)
+                for run, name in ((_run_loop, "rlenv-loop"), (self._watch, "rlenv-loop-watch"))
             ]
             for thread in self._threads:
                 thread.start()
@@ -155,8 +151,8 @@ class LoopThread:
         with self._lock:
             if self._loop is not loop:
                 return
-            self._loop = None
-            self._stepping = None
+            self._loop = self._stepping = None
+            self._ended.set()
             others = [job for job in self._jobs if job is not culprit]
         loop.call_soon_threadsafe(loop.stop)  # ends the thread should the blocker ever return
         message = (
@@ -226,16 +222,19 @@ class _Stepped:
             owner.stepping(None)
 
 
-def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
     asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
+    while (
+        not ended.is_set()
+    ):  # a stage may have stopped the loop, or a stray task have raised SystemExit
+        with suppress(BaseException):
+            loop.run_forever()
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    with suppress(BaseException):
         loop.run_until_complete(asyncio.sleep(0))
         loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+    loop.close()
 
 
 _shared: LoopThread | None = None

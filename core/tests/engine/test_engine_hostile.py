@@ -1,6 +1,7 @@
 """What stages, callers and their objects do that no contract allows."""
 
 import asyncio
+import sys
 import threading
 import time
 
@@ -107,6 +108,37 @@ def test_the_shared_loop_ends_with_the_last_environment_that_uses_it():
     assert threads() == []
     assert a.verify(TASK, "right") == 1.0
     a.close()
+
+
+@frozen
+class Meddles:
+    """Does to its loop what no stage should."""
+
+    phase = "judge"
+    where: str = "caller"
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        if attempt.response == "stop":
+            asyncio.get_running_loop().stop()
+        if attempt.response == "close":
+            asyncio.get_running_loop().close()
+        if attempt.response == "stray":
+            asyncio.get_running_loop().call_soon(sys.exit, 3)
+        if attempt.response == "cancel":
+            asyncio.current_task().cancel()
+        await asyncio.sleep(0)
+        return Outcome(1.0)
+
+
+@pytest.mark.parametrize("where", ["caller", "worker"])
+def test_a_stage_that_meddles_with_its_loop_hangs_nobody(where):
+    with Environment("e", [Slot("s", Meddles(where))]) as env:
+        kinds = []
+        for response in ("stop", "close", "stray", "cancel", "ok"):
+            fault = env.evaluate(TASK, response).fault
+            kinds.append(fault and fault.kind)
+
+    assert kinds == [None, "error", None, "error", None]
 
 
 def test_closing_while_a_check_is_on_the_loop_is_a_fault_and_no_hang():

@@ -6,6 +6,7 @@ import asyncio
 import os
 import pickle
 from collections.abc import Coroutine, Generator
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ class Loop:
         self._board = server.board
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
-        self._loop.add_reader(server.fd, self._loop.stop)
+        self._readable = False
+        self._loop.add_reader(server.fd, self._stop)
         self._free = list(range(b.SLOTS - 1, 0, -1))
         self._tasks: set[asyncio.Task[None]] = set()
         self._flushing = False
@@ -33,18 +35,23 @@ class Loop:
 
     def read(self) -> bytes:
         """Run the loop until the caller sends something."""
-        while True:
-            try:
+        self._readable = False
+        while (
+            not self._readable
+        ):  # a check may have stopped the loop, or a stray task have raised SystemExit
+            with suppress(BaseException):
                 self._loop.run_forever()
-            except BaseException:  # noqa: BLE001, S112 - a stray task raised SystemExit
-                continue
-            return os.read(self._server.fd, wire.CHUNK)
+        return os.read(self._server.fd, wire.CHUNK)
+
+    def _stop(self) -> None:
+        self._readable = True
+        self._loop.stop()
 
     def finish(self, pending: Any) -> None:
         """Wait for what the closing of a runner awaits; at the end, when nothing is in flight."""
         self._loop.remove_reader(self._server.fd)
         self._loop.run_until_complete(_awaited(pending))
-        self._loop.add_reader(self._server.fd, self._loop.stop)
+        self._loop.add_reader(self._server.fd, self._stop)
 
     def start(self, seq: int, runner: Any, body: bytes) -> None:
         """Put one item on the loop."""
