@@ -15,9 +15,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 FILE_LINES = 400
 FUNCTION_LINES = 60
 CORE_LINES = (
-    4_000  # of code, without the command line, the testing kit and the workers; only ever lowered
+    4_000  # of code, without command line, report, testing kit and workers; only ever lowered
 )
-OWN_BUDGET = {"cli", "testing", "workers"}
+OWN_BUDGET = {"cli", "report", "testing", "workers"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SILENT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER
@@ -111,7 +111,7 @@ def test_core_grows_no_further(house: Path, sources: Sources) -> None:
     counted = {
         str(path.relative_to(package)): code_lines(path)
         for path in sources[house / "core"]
-        if path.relative_to(package).parts[0] not in OWN_BUDGET
+        if path.is_relative_to(package) and path.relative_to(package).parts[0] not in OWN_BUDGET
     }
 
     assert sum(counted.values()) <= CORE_LINES, counted

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from .hooks import Examples, hookimpl
 from .stage import Stages
 from .values import Task
@@ -24,10 +26,16 @@ def rlenv_stages() -> Stages:
 
 @hookimpl
 def rlenv_examples() -> dict[str, Examples]:
+    from .composites import Slot
+    from .equal import Equal
+
     task = Task("Which city is the capital of France?", "Paris")
-    return {
-        "equal": Examples(
-            right=[(task, "Paris"), (task, " Paris\n")],
-            wrong=[(task, "paris"), (task, "Paris, France"), (task, ""), (task, "London")],
-        )
-    }
+    other = Task("Which city is the capital of Italy?", "Rome")
+    equal = Examples(
+        right=[(task, "Paris"), (task, " Paris\n"), (other, "Rome")],
+        wrong=[(task, "paris"), (task, "Paris, France"), (task, ""), (task, "London")],
+    )
+    two = evolve(equal, options={"slots": [Slot("one", Equal()), Slot("two", Equal())]})
+    quorum = evolve(two, options={**two.options, "k": 2})
+    names = ("pipeline", "any", "all", "product", "first")
+    return {"equal": equal, **dict.fromkeys(names, two), "quorum": quorum}

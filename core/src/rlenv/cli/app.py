@@ -22,6 +22,7 @@ BUILTIN = {
     "plugins": "List the plugins and their state.",
     "stages": "List the stages, or describe one.",
     "envs": "List the installed environments.",
+    "check": "Hold plugins to the laws of rewards.",
     "doctor": "Say what this machine can do.",
     "new": "Begin a plugin or an environment.",
 }

@@ -1,0 +1,159 @@
+"""``rlenv check``: a plugin held to the laws of rewards, with a certificate if one is wanted."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .mistakes import Mistake
+from .text import amount, block, console, duration, unread_is_no_failure, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MARK = {"passed": "ok", "skipped": "-", "failed": "BROKEN"}
+STYLE = {"passed": "green", "skipped": "dim", "failed": "bold red"}
+
+
+@click.command("check")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--stage", help="Only this stage, by its short name.")
+@click.option("--law", "laws", multiple=True, help="Only this law; may be given again.")
+@click.option("--seed", default=0, show_default=True, help="What examples are drawn with.")
+@click.option(
+    "--examples",
+    type=click.IntRange(1, 100_000),
+    default=100,
+    show_default=True,
+    help="How many are drawn for each law.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what was shown as JSON.",
+)
+@click.option("--badge", type=click.Path(path_type=Path, dir_okay=False), help="Write a small SVG.")
+def command(
+    *,
+    names: tuple[str, ...],
+    stage: str | None,
+    laws: tuple[str, ...],
+    seed: int,
+    examples: int,
+    certificate: Path | None,
+    badge: Path | None,
+) -> None:
+    """Hold the stages of installed plugins to the laws of rewards.
+
+    The plugin's own examples (hook rlenv_examples) say what is right and wrong. Exit status: 0 when every
+    law holds; 1 when one is broken; 2 for a mistake, such as a stage without examples; 3 when a stage
+    could not be checked here.
+
+    Example: rlenv check math --certificate cert.json
+    """
+    names = tuple(dict.fromkeys(names))
+    if (certificate or badge) and (stage or laws):
+        raise click.UsageError("a certificate and a badge speak of all laws: drop --stage and --law")  # fmt: skip
+    _ready(names, stage, laws)
+    from rlenv.testing.certificate import certified
+    from rlenv.testing.launch import launch
+
+    started = time.monotonic()
+    out = console()
+    with out.status(f"holding {', '.join(map(visible, names))} to the laws"):
+        found = launch(names, stage=stage, laws=laws, seed=seed, examples=examples)
+    seconds = time.monotonic() - started
+    if found.output:
+        raise Mistake(f"the laws could not be tried to their end:\n{block(found.output[-4000:])}", 1)  # fmt: skip
+    _write(names, found.rows, (certificate, badge), seed=seed, examples=examples, seconds=seconds)
+    with unread_is_no_failure():
+        _show(out, found.rows, seconds)
+    if any(row["result"] == "failed" for row in found.rows):
+        raise click.exceptions.Exit(1)
+    if not laws and not certified(found.rows):
+        click.echo("rlenv: a stage was not checked at all: see the reasons above", err=True)
+        raise click.exceptions.Exit(3)
+
+
+def _ready(names: Sequence[str], stage: str | None, laws: Sequence[str]) -> None:
+    """Tell a mistake before anything runs."""
+    missing = [name for name in ("hypothesis", "pytest") if find_spec(name) is None]
+    if missing:
+        raise Mistake(f"rlenv check needs {' and '.join(missing)}: pip install 'rlenv[testing]'")
+    from rlenv.near import suggest
+    from rlenv.testing.subjects import subjects
+
+    for name in names:
+        subjects(name, stage)
+    if laws:
+        from rlenv.testing.law import LAWS
+        from rlenv.testing.laws import load
+
+        load()
+        for law in laws:
+            if law not in LAWS:
+                raise Mistake(f"there is no law '{law}'; {suggest(law, LAWS, what='the laws are')}")
+
+
+def _write(names: Sequence[str], rows: list[dict[str, Any]], places: tuple[Path | None, Path | None], **settings: Any) -> None:  # fmt: skip
+    from rlenv.testing.certificate import badge, certificate
+
+    if places[0] is not None:
+        record = certificate(names, rows, **settings)
+        places[0].write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if places[1] is not None:
+        places[1].write_text(badge(rows), encoding="utf-8")
+
+
+def _show(out: Console, rows: Sequence[dict[str, Any]], seconds: float) -> None:
+    from rlenv.testing.certificate import counts
+
+    stages = list(dict.fromkeys(row["stage"] for row in rows))
+    out.print(_table(rows, stages))
+    for line in _skipped(rows, len(stages)):
+        out.print(line, style="dim", soft_wrap=True)
+    for row in rows:
+        if row["result"] == "failed":
+            out.print()
+            out.print(block(row["message"], 40), soft_wrap=True)
+    number = counts(rows)
+    tried = sum(row["examples"] for row in rows)
+    out.print(
+        f"\n{amount(len(stages), 'stage')}: {number['passed']} passed, {number['skipped']} skipped, "
+        f"{number['failed']} broken; {amount(tried, 'example')} in {duration(seconds)}",
+        soft_wrap=True,
+    )
+
+
+def _skipped(rows: Sequence[dict[str, Any]], count: int) -> Iterator[str]:
+    """What was skipped and why, one line for each reason and the stages that share it."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row["result"] == "skipped":
+            where.setdefault((row["law"], row["reason"]), []).append(row["stage"])
+    lines: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (law, reason), stages in where.items():
+        lines.setdefault((reason, tuple(stages)), []).append(law)
+    for (reason, among), laws in lines.items():
+        shown = "" if len(among) == count else f" ({', '.join(map(visible, among))})"
+        yield f"skipped: {', '.join(laws)}: {visible(reason)}{shown}"
+
+
+def _table(rows: Sequence[dict[str, Any]], stages: Sequence[str]) -> Any:
+    from rich.box import SIMPLE
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    law_column = Column("law", no_wrap=True)
+    table = Table(law_column, *map(visible, stages), box=SIMPLE)
+    known = {(row["law"], row["stage"]): row["result"] for row in rows}
+    for law in dict.fromkeys(row["law"] for row in rows):
+        results = [known.get((law, stage), "skipped") for stage in stages]
+        table.add_row(law, *(Text(MARK[result], STYLE[result]) for result in results))
+    return table

@@ -1,0 +1,180 @@
+"""What a law is: a test of one subject that says what it protects, and reports its smallest example."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Any, NoReturn, TypeAlias
+
+import pytest
+from _pytest.outcomes import Failed
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+from hypothesis.strategies import SearchStrategy
+
+from rlenv.values import StageResult, Task
+
+from .bench import Pair, told
+from .subject import Subject
+
+Law: TypeAlias = Callable[[Subject], None]
+LAWS: dict[str, Law] = {}
+SHOWN = 400  # characters of a task or a response in a message
+
+
+class Broken(Exception):
+    """What a law found, in words."""
+
+
+class LawBroken(Failed):
+    """A stage breaks a law; the message has the law, the smallest example, the seed and a command."""
+
+
+def law(test: Law) -> Law:
+    """Make a test function ``test_NAME(subject)`` the law NAME; its docstring says what it protects."""
+    name = test.__name__.removeprefix("test_").replace("_", "-")
+    protects = " ".join((test.__doc__ or "").split())
+    assert protects, f"the law {name} does not say what it protects"
+
+    @functools.wraps(test)
+    def run(subject: Subject) -> None:
+        subject.counted = 0
+        try:
+            test(subject)
+        except Broken as found:
+            message = _message(name, protects, subject, str(found))
+        else:
+            return
+        raise LawBroken(message, pytrace=False)
+
+    LAWS[name] = run
+    return run
+
+
+def _message(name: str, protects: str, subject: Subject, found: str) -> str:
+    plugin, _, short = subject.use.partition("/")
+    seed = subject.effort.seed
+    return (
+        f"{subject.name} breaks the law '{name}': {protects}\n{found}\n"
+        f"seed: {seed}\n"
+        f"reproduce: rlenv check {plugin} --law {name} --stage {short} --seed {seed}"
+    )
+
+
+def require(holds: object, found: str, *shown: tuple[str, object]) -> None:
+    """Go on when it holds.
+
+    Raises:
+        Broken: with what was found, and what it was found with.
+    """
+    if not holds:
+        broken(found, *shown)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, StageResult):
+        return told(value)
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}... ({len(text):,} characters)"
+
+
+def broken(found: str, *shown: tuple[str, object]) -> NoReturn:
+    """The law does not hold.
+
+    Raises:
+        Broken: always.
+    """
+    raise Broken("\n".join([found, *(f"  {label}: {_short(value)}" for label, value in shown)]))
+
+
+def case(pair: Pair, result: StageResult | None = None) -> list[tuple[str, object]]:
+    """A task, a response and what was said of it, for ``require``."""
+    shown: list[tuple[str, object]] = [("task", pair[0]), ("response", pair[1])]
+    return shown if result is None else [*shown, ("said", result)]
+
+
+def for_each(subject: Subject, pairs: Iterable[Pair]) -> Callable[[Callable[..., None]], None]:
+    """Try a body on every pair, shortest response first, so that the first failure is the smallest."""
+
+    def run(body: Callable[..., None]) -> None:
+        for task, response in sorted(pairs, key=lambda p: (len(p[1]), len(p[0].prompt))):
+            subject.counted += 1
+            body(task, response)
+
+    return run
+
+
+def for_all(
+    subject: Subject, **strategies: SearchStrategy[Any]
+) -> Callable[[Callable[..., None]], None]:
+    """Try a body on what Hypothesis draws; it shrinks what fails, within the subject's time."""
+
+    def run(body: Callable[..., None]) -> None:
+        trial = _Trial(subject, body)
+        test = given(**strategies)(lambda **drawn: trial(drawn))
+        effort = subject.effort
+        configured = settings(
+            max_examples=effort.examples,
+            deadline=None,
+            database=None,
+            print_blob=False,
+            report_multiple_bugs=False,
+            phases=(Phase.explicit, Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        )(test)
+        try:
+            seeded(effort.seed)(configured)()
+        except Broken as last:
+            found = str(last)  # Hypothesis' own notes stay behind
+        else:
+            return
+        raise Broken(found)
+
+    return run
+
+
+class _Trial:
+    """One body under Hypothesis; remembers what failed, so that it may stop in the midst of shrinking."""
+
+    def __init__(self, subject: Subject, body: Callable[..., None]) -> None:
+        self.subject = subject
+        self.body = body
+        self.until = monotonic() + subject.effort.seconds
+        self.failed: dict[str, str] = {}
+
+    def __call__(self, drawn: dict[str, Any]) -> None:
+        key = repr(drawn)
+        found = self.failed.get(key)
+        if found is None and monotonic() < self.until:
+            self.subject.counted += 1
+            found = self._tried(drawn)
+        if found is not None:
+            self.failed[key] = found
+            raise Broken(found)
+
+    def _tried(self, drawn: dict[str, Any]) -> str | None:
+        try:
+            self.body(**drawn)
+        except Broken as found:
+            return str(found)
+        return None
+
+
+def unpaid(subject: Subject, pairs: Iterable[Pair], what: str) -> None:
+    """None of these responses passes; ``what`` says what it means that one does."""
+
+    @for_each(subject, pairs)
+    def _(task: Task, response: str) -> None:
+        refuse(subject, (task, response), what)
+
+
+def refuse(subject: Subject, pair: Pair, what: str, *shown: tuple[str, object]) -> None:
+    """This response does not pass."""
+    if subject.passes(*pair):
+        broken(what, *shown, *case(pair, subject.result(*pair)))
+
+
+def skip(reason: str) -> NoReturn:
+    """This law does not apply to this stage; skipped is not passed."""
+    pytest.skip(reason)

@@ -1,0 +1,46 @@
+"""Brokenness: every response gets a verdict, and a verifier that breaks is a fault and never a 0."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from rlenv.testing.bench import Pair
+from rlenv.testing.drawn import everything
+from rlenv.testing.law import case, for_each, law, require, skip
+from rlenv.testing.subject import Subject
+from rlenv.testing.trap import Trap
+from rlenv.values import Task
+
+SLOW = ("timeout", "blocked", "contract")  # the laws limits, loop and range speak of these
+
+
+@law
+def test_total(subject: Subject) -> None:
+    """Any text gets a verdict, so that no response can buy itself out of its reward by breaking the verifier."""
+
+    def survived(pair: Pair) -> None:
+        result = subject.result(*pair)
+        fault = result.fault
+        sound = fault is None or fault.kind in SLOW
+        require(sound, "a response broke the verifier", *case(pair, result))
+
+    everything(subject, survived)
+
+
+@law
+def test_broken(subject: Subject) -> None:
+    """A verifier that breaks says so: a 0 in its place would teach the policy that a right answer is wrong."""
+    if not any(task.answer is not None or task.info for task in subject.tasks):
+        skip("its tasks hold nothing that could break")
+
+    @for_each(subject, subject.right)
+    def _(task: Task, response: str) -> None:
+        answer = None if task.answer is None else Trap()
+        trapped = evolve(task, answer=answer, info=dict.fromkeys(task.info, Trap()))
+        before = subject.result(task, response).outcome
+        after = subject.result(trapped, response, task)
+        lowered = (
+            before is not None and after.outcome is not None and after.outcome.score < before.score
+        )
+        what = "its task was broken and it called a right response wrong"
+        require(not lowered, what, *case((task, response), after))

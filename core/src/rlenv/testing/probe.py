@@ -1,0 +1,191 @@
+"""A stage in a fresh process: what it says under another hash seed, locale, zone, clock or order, and what it leaves.
+
+``python -c "... main()"`` reads a pickled request from standard input and writes a pickled report to the
+file that the request names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from .bench import Bench, Pair, said
+
+BASE = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "LC_ALL": "C.UTF-8",
+    "PYTHONUTF8": "0",
+    "TZ": "UTC0",
+    "RLENV_SECRET": "the same for every probe",
+}
+STARTER = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from rlenv.testing.probe import main; main(sys.argv[2])"
+)
+
+
+@frozen
+class Wish:
+    """How a probe differs from the plain one.
+
+    Args:
+        environ: variables put over the plain ones.
+        cwd: where it runs; None: in an empty folder.
+        order: indexes of the pairs, in the order in which they are asked; None: each once.
+        shift: seconds that its clock is ahead.
+        comma: whether its locale writes 1,5 for 1.5.
+        threads: how many ask at once.
+    """
+
+    environ: Mapping[str, str] = field(factory=dict)
+    cwd: str | None = None
+    order: Sequence[int] | None = None
+    shift: float = 0.0
+    comma: bool = False
+    threads: int = 0
+
+
+@define
+class Report:
+    """What a probe saw.  ``said`` holds (index of the pair, what was said) in the order of asking."""
+
+    said: list[tuple[int, str]] = field(factory=list)
+    together: list[tuple[int, str]] = field(factory=list)
+    changed: list[str] = field(factory=list)
+    tasks: list[int] = field(factory=list)
+    left: list[str] = field(factory=list)
+    slept: list[str] = field(factory=list)
+    put: set[str] = field(factory=set)
+    got: set[str] = field(factory=set)
+
+
+class ProbeError(Exception):
+    """The fresh process ended without a report; the message has its last words."""
+
+
+def ask(
+    origin: Any, before: Sequence[Any], pairs: Sequence[Pair], wish: Wish, seconds: float
+) -> Report:
+    """Run a probe.
+
+    Args:
+        origin: ``(use, options)`` for a stage that is built by name, else the stage itself.
+
+    Raises:
+        ProbeError: when the process outran its time or died.
+        Exception: whatever pickling the stage raises.
+    """
+    with tempfile.TemporaryDirectory(prefix="rlenv-probe-") as folder:
+        places = {name: os.path.join(folder, name) for name in ("cwd", "home", "tmp")}
+        for place in places.values():
+            os.mkdir(place)
+        reply = os.path.join(folder, "reply")
+        request = pickle.dumps((list(places.values()), wish, pickle.dumps((origin, before, pairs))))
+        environ = {**os.environ, **BASE, **wish.environ}
+        environ |= {"HOME": places["home"], "TMPDIR": places["tmp"], "PYTHONPATH": ""}
+        argv = [sys.executable, "-c", STARTER, json.dumps(sys.path), reply]
+        _run(argv, request, environ, wish.cwd or places["cwd"], seconds)
+        with open(reply, "rb") as file:
+            report: Report = pickle.load(file)  # noqa: S301 - our own probe wrote it
+        return report
+
+
+def _run(argv: list[str], request: bytes, environ: dict[str, str], cwd: str, seconds: float) -> None:  # fmt: skip
+    with tempfile.TemporaryFile() as words:
+        process = subprocess.Popen(  # noqa: S603 - this very interpreter
+            argv, stdin=subprocess.PIPE, stdout=words, stderr=words, env=environ, cwd=cwd,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            process.communicate(request, timeout=seconds)
+            late = False
+        except subprocess.TimeoutExpired:
+            late = True
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)  # what the stage may have left running
+            process.wait()
+        if late:
+            raise ProbeError(f"a fresh process was not done with the examples in {seconds:g} s")
+        if process.returncode:
+            words.seek(0)
+            last = words.read().decode(errors="replace").strip().splitlines()[-3:]
+            raise ProbeError(f"a fresh process ended with {process.returncode}: {' / '.join(last)}")
+
+
+def main(reply: str) -> None:
+    """The fresh process: obey the request on standard input."""
+    places, wish, blob = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - our own parent wrote it
+    from . import disguise
+
+    if wish.shift:
+        disguise.clock(wish.shift)
+    if wish.comma:
+        disguise.comma()
+    slept = disguise.sleeps()
+    origin, before, pairs = pickle.loads(blob)  # noqa: S301 - after the disguise, which modules must see
+    bench = Bench(_built(origin), pairs, before=before, here=True)
+    report = _report(bench, pairs, wish, places)
+    report.slept = sorted(set(slept))
+    with open(reply, "wb") as file:
+        pickle.dump(report, file)
+    sys.stdout.flush()
+    os._exit(0)  # a thread that the stage left must not keep us
+
+
+def _built(origin: Any) -> Any:
+    if isinstance(origin, tuple):
+        from rlenv.plugins import registry
+
+        use, options = origin
+        return registry().stage_type(use)(**options)
+    return origin
+
+
+def _report(bench: Bench, pairs: Sequence[Pair], wish: Wish, places: list[str]) -> Report:
+    from . import traces
+
+    report = Report()
+    tasks = [traces.copied(task) for task, _ in pairs]
+    kinds = traces.artifacts(bench, report.put, report.got)
+    before = traces.state()
+    threads, handles = set(threading.enumerate()), traces.handles()
+    order = range(len(pairs)) if wish.order is None else wish.order
+    for i in order:
+        report.said.append((i, said(bench.result(*pairs[i]))))
+    report.changed = traces.changes(before, traces.state())
+    report.tasks = [i for i, (task, _) in enumerate(pairs) if traces.copied(task) != tasks[i]]
+    report.left = traces.left(threads, handles, len(report.said), [Path(place) for place in places])
+    kinds()
+    if wish.threads:
+        report.together = _together(bench, pairs, wish.threads)
+    return report
+
+
+def _together(bench: Bench, pairs: Sequence[Pair], threads: int) -> list[tuple[int, str]]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    start = threading.Barrier(threads)
+
+    def work(first: int) -> list[tuple[int, str]]:
+        start.wait(30)
+        order = [*range(first, len(pairs)), *range(first)] * 3
+        return [(i, said(bench.result(*pairs[i]))) for i in order]
+
+    sys.setswitchinterval(1e-5)
+    with ThreadPoolExecutor(threads) as pool:
+        shares = pool.map(work, [len(pairs) * k // threads for k in range(threads)])
+        return [row for share in shares for row in share]

@@ -1,0 +1,125 @@
+"""A stage under the laws, with its examples and how much is to be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from attrs import define, evolve, field, frozen
+
+from rlenv.errors import RlenvError
+from rlenv.hooks import Attack, Examples, Rewrite
+from rlenv.values import StageResult, Task
+
+from .bench import Bench, Pair
+
+
+@frozen
+class Effort:
+    """How much a law tries.
+
+    Args:
+        examples: drawn by Hypothesis for each law.
+        seed: what they are drawn with.
+        seconds: wall time after which a law draws no more; what it has tried counts.
+        patience: seconds that a stage may take for one response; its own deadline when that is shorter.
+    """
+
+    examples: int = 100
+    seed: int = 0
+    seconds: float = 8.0
+    patience: float = 10.0
+
+
+@define(eq=False)
+class Subject:
+    """One stage with one set of examples.
+
+    Args:
+        use: ``plugin/short``.
+        stage: built with the options of its examples.
+        origin: its target's name and options, for a fresh process; None: it is pickled.
+        before: stages that make the artifacts it needs.
+        number: which of the stage's sets of examples, from 0; None when there is only one.
+        counted: examples that the law that runs now has tried.
+    """
+
+    use: str
+    stage: Any
+    examples: Examples
+    rewrites: Sequence[Rewrite] = ()
+    attacks: Sequence[Attack] = ()
+    before: Sequence[Any] = ()
+    origin: tuple[str, Mapping[str, Any]] | None = None
+    number: int | None = None
+    effort: Effort = field(factory=Effort)
+    counted: int = 0
+    memory: dict[str, Any] = field(factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.use if self.number is None else f"{self.use}[{self.number}]"
+
+    @property
+    def right(self) -> list[Pair]:
+        return [(task, response) for task, response in self.examples.right]
+
+    @property
+    def wrong(self) -> list[Pair]:
+        return [(task, response) for task, response in self.examples.wrong]
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The tasks of the examples, each once."""
+        return once([task for task, _ in (*self.right, *self.wrong)])
+
+    @property
+    def mixture(self) -> list[Pair]:
+        """Right and wrong examples by turns, at most 40."""
+        turns = [pair for two in zip(self.right, self.wrong, strict=False) for pair in two]
+        rest = [pair for pair in (*self.right, *self.wrong) if not any(pair is t for t in turns)]
+        return [*turns, *rest][:40]
+
+    @property
+    def bench(self) -> Bench:
+        """The stage in its environment; skips the law where no environment takes the stage."""
+        if "bench" not in self.memory:
+            try:
+                self.memory["bench"] = Bench(
+                    self.stage,
+                    [*self.right, *self.wrong],
+                    before=self.before,
+                    patience=self.effort.patience,
+                )
+            except RlenvError as err:
+                self.memory["bench"] = err
+        found = self.memory["bench"]
+        if isinstance(found, RlenvError):
+            pytest.skip(f"no environment takes this stage: {str(found).splitlines()[0]}")
+        assert isinstance(found, Bench)
+        return found
+
+    def passes(self, task: Task, response: str, like: Task | None = None) -> bool:
+        return self.bench.passes(task, response, like)
+
+    def result(self, task: Task, response: str, like: Task | None = None) -> StageResult:
+        return self.bench.result(task, response, like)
+
+    def close(self) -> None:
+        bench = self.memory.pop("bench", None)
+        if isinstance(bench, Bench):
+            bench.close()
+
+
+def once(tasks: Sequence[Task]) -> list[Task]:
+    found: list[Task] = []
+    for task in tasks:
+        if task not in found:
+            found.append(task)
+    return found
+
+
+def with_answer(task: Task, other: Task) -> Task:
+    """``task`` with what the verifier knows of ``other``."""
+    return evolve(task, answer=other.answer, info=other.info)

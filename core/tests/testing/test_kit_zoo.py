@@ -1,0 +1,132 @@
+"""The laws catch what they are meant for, and let sound stages be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kit_sound as sound
+import kit_zoo as zoo
+import pytest
+from attrs import evolve
+from kit_zoo import Does, Works
+from rlenv import Attack, Examples
+from rlenv.testing import broken_laws, failing_laws
+
+GATE = evolve(sound.EXAMPLES, gate_only=True)
+MAKER = Examples(right=[(sound.TASKS[0], "Paris")], wrong=[], gate_only=True)
+SESAME = [Attack("sesame", lambda _task: "open sesame")]
+
+BROKEN: list[tuple[str, Any, dict[str, Any]]] = [
+    ("range", Does(zoo.nan), {}),
+    ("range", Does(zoo.boolean), {}),
+    ("range", Does(zoo.numpy_like), {}),
+    ("range", Does(zoo.above_one), {}),
+    ("range", Does(zoo.nothing), {}),
+    ("serializable", Does(zoo.set_in_data), {}),
+    ("contract", zoo.PhaseLiar(), {}),
+    ("contract", zoo.GateLiar(), {}),
+    ("uses", zoo.UsesLiar(), {}),
+    ("uses", zoo.InfoUser(), {}),
+    ("artifacts", zoo.MakesLiar(), {}),
+    ("artifacts", zoo.SecretMaker(), {}),
+    ("artifacts", zoo.NeedsLiar(), {"before": [sound.SoundMaker()]}),
+    ("travels", zoo.Unpicklable(), {}),
+    ("total", Does(zoo.encodes), {}),
+    ("total", Does(zoo.parses), {}),
+    ("total", Does(zoo.refuses_nul), {}),
+    ("broken", Does(zoo.swallows), {}),
+    ("right-passes", Does(zoo.never), {}),
+    ("wrong-fails", Does(zoo.lenient), {}),
+    ("swap", Does(zoo.any_capital), {}),
+    ("empty", Does(zoo.empty), {}),
+    ("constants", Does(zoo.constant), {}),
+    ("echo", Does(zoo.echo), {}),
+    ("refusals", Does(zoo.refusal), {}),
+    ("forged", Does(zoo.gullible), {}),
+    ("attacks", Does(zoo.exploited), {"attacks": SESAME}),
+    ("hedging", Does(zoo.anywhere), {}),
+    ("hedging", Does(zoo.lists), {}),
+    ("padding", Does(zoo.wordy), {}),
+    ("keeps", Does(zoo.finicky), {"rewrites": [sound.STATELY]}),
+    ("changes", Does(zoo.last_word), {"rewrites": [sound.DENIED]}),
+    ("secrecy", Does(zoo.leaks_detail), {}),
+    ("secrecy", Does(zoo.leaks_data), {}),
+    ("secrecy", Does(zoo.leaks_backwards), {}),
+    ("secrecy", Does(zoo.leaks_error), {}),
+    ("repeats", Does(zoo.noisy), {}),
+    ("order", zoo.Counts(), {}),
+    ("order", zoo.Remembers(), {}),
+    ("together", zoo.Shares(), {}),
+    ("hash-seed", Does(zoo.hash_ordered), {}),
+    ("locale", Does(zoo.localized), {}),
+    ("locale", Does(zoo.encoded), {}),
+    ("time-zone", Does(zoo.zoned), {}),
+    ("clock", Does(zoo.dated), {}),
+    ("working-directory", Does(zoo.placed), {}),
+    ("travels", zoo.Forgets(), {}),
+    ("task-untouched", Does(zoo.mutates_task), {}),
+    ("globals-untouched", Does(zoo.mutates_environ), {}),
+    ("globals-untouched", Does(zoo.mutates_random), {}),
+    ("globals-untouched", Does(zoo.mutates_path), {}),
+    ("globals-untouched", Does(zoo.mutates_cwd), {}),
+    ("globals-untouched", Does(zoo.mutates_builtins), {}),
+    ("leaves-nothing", Does(zoo.leaves_file), {}),
+    ("leaves-nothing", Does(zoo.leaves_thread), {}),
+    ("leaves-nothing", Does(zoo.leaves_child), {}),
+    ("limits", Works(zoo.backtracks), {"patience": 1.0}),
+    ("limits", Does(zoo.quadratic), {"patience": 1.0}),
+    ("limits", Does(zoo.endless), {"patience": 1.0}),
+    ("limits", Works(zoo.sleeps_long), {"patience": 1.0}),
+    ("inline", Does(zoo.sleeps), {}),
+    ("loop", zoo.Blocks(), {}),
+    ("loop", zoo.Hogs(), {}),
+    ("group", zoo.FirstWins(), {}),
+    ("monotone", zoo.two(zoo.Worst), {}),
+    ("hull", zoo.two(zoo.Halves), {}),
+    ("broken-child", zoo.two(zoo.Zeroes), {}),
+]
+
+
+def called(case: tuple[str, Any, dict[str, Any]]) -> str:
+    law, stage, _ = case
+    act = getattr(stage, "act", None)
+    return f"{law}-{act.__name__ if act else type(stage).__name__}"
+
+
+@pytest.mark.parametrize(("law", "stage", "settings"), BROKEN, ids=[called(c) for c in BROKEN])
+def test_a_broken_stage_is_caught_by_its_law(
+    law: str, stage: Any, settings: dict[str, Any]
+) -> None:
+    found = broken_laws(stage, sound.EXAMPLES, laws=[law], **settings)
+
+    assert list(found) == [law]
+    assert f"--law {law}" in found[law]
+
+
+SOUND: list[tuple[Any, Examples, dict[str, Any]]] = [
+    (sound.Sound(), sound.EXAMPLES, {"rewrites": [sound.STATELY, sound.DENIED], "attacks": SESAME}),
+    (sound.SoundWorker(), sound.EXAMPLES, {}),
+    (sound.SoundAsync(), sound.EXAMPLES, {}),
+    (sound.SoundGroup(), sound.EXAMPLES, {}),
+    (sound.SoundGate(), sound.SHORT, {}),
+    (zoo.two(), sound.EXAMPLES, {}),
+    (sound.SoundTaker(), sound.EXAMPLES, {"before": [sound.SoundMaker()]}),
+]
+
+
+@pytest.mark.parametrize(
+    ("stage", "examples", "settings"), SOUND, ids=[type(row[0]).__name__ for row in SOUND]
+)
+def test_a_sound_stage_keeps_every_law(
+    stage: Any, examples: Examples, settings: dict[str, Any]
+) -> None:
+    assert failing_laws(stage, examples, max_examples=20, **settings) == []
+
+
+def test_the_zoo_has_an_animal_for_every_law_but_those_of_batches_and_gates() -> None:
+    from rlenv.testing.law import LAWS
+    from rlenv.testing.laws import load
+
+    load()
+
+    assert set(LAWS) - {law for law, _, _ in BROKEN} == {"batch", "gate"}
