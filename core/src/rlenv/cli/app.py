@@ -24,6 +24,7 @@ BUILTIN = {
     "envs": "List the installed environments.",
     "check": "Hold plugins to the laws of rewards.",
     "doctor": "Say what this machine can do.",
+    "report": "Make a report of scores as one HTML file, or compare two.",
     "new": "Begin a plugin or an environment.",
 }
 EXAMPLE = "Example:\n\n  rlenv score env.toml responses.jsonl -o scores.jsonl"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from . import environments, output, responses
+from . import report as reporting
 from .durable import DurableFile
 from .run import Run, Wishes, run
 from .scores_file import Header
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
 )
 @environments.set_option
 @click.option("--limit", type=click.IntRange(min=0), help="Score only the first so many rows.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Also write this report, one HTML file; `rlenv report` makes it later.",
+)
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 def command(
     *,
@@ -64,6 +70,7 @@ def command(
     max_unscored: int,
     settings: tuple[str, ...],
     limit: int | None,
+    report: Path | None,
     quiet: bool,
 ) -> None:
     """Score the RESPONSES of a file with the environment ENV.
@@ -87,6 +94,8 @@ def command(
     ]
     output.refuse_inputs(out, read)
     output.check_free(out, resume=resume, overwrite=overwrite)
+    if report is not None:
+        reporting.check(report, [out, *(path for _, path in read)])
     started = time.monotonic()
     wishes = Wishes(workers, group, limit, resume, quiet)
     with (
@@ -97,6 +106,8 @@ def command(
         tally = _scored(loaded, source, out, wishes, overwrite=overwrite)
     if not quiet:
         _show(tally, loaded, out, time.monotonic() - started)
+    if report is not None:
+        reporting.of_run(out, report, loaded, quiet=quiet)
     if tally.unscored > max_unscored:
         count = amount(tally.unscored, "response")
         click.echo(f"rlenv: {count} not scored, --max-unscored is {max_unscored:,}", err=True)

@@ -43,12 +43,16 @@ class ScoresReader:
         size: bytes of whole, sound lines read so far; after ``rows`` ended, what ``--resume`` keeps.
         count: rows read so far.
 
+    Args:
+        reading: the file is only read, so messages do not speak of writing it.
+
     Raises:
         InputError: when the file cannot be read or is no file of scores.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, reading: bool = False) -> None:
         self.path = path
+        self.reading = reading
         self._shown = visible(str(path))
         self.size = 0
         self.count = 0
@@ -87,9 +91,12 @@ class ScoresReader:
         names = [f.name for f in fields(Header)]
         if record is None or schema != SCHEMA or not all(type(record.get(n)) is str for n in names):
             found = f"schema {schema!r:.60}" if schema is not None else "no such header"
+            remedy = (
+                "give what `rlenv score -o` wrote" if self.reading else "give another name with -o"
+            )
             raise InputError(
                 f"{self._shown}: line 1: this is no file of scores ({found}, expected {SCHEMA!r}); "
-                "give another name with -o"
+                f"{remedy}"
             )
         self.size = len(line)
         return Header(**{name: record[name] for name in names})
@@ -115,9 +122,10 @@ class ScoresReader:
         what = (
             "is damaged" if row is None else f"has row {row.get('row')!r:.20}, not {self.count + 1}"
         )
+        then = "read that" if self.reading else "--resume that, or start again with --overwrite"
         return InputError(
             f"{self._shown}: line {number} {what}; sound before it: {amount(self.count, 'row')}. Keep them with "
-            f"`head -n {number - 1}` in a new file and --resume that, or start again with --overwrite"
+            f"`head -n {number - 1}` in a new file and {then}"
         )
 
 
