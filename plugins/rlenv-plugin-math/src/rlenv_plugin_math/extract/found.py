@@ -40,6 +40,9 @@ class Extraction:
 
 def found(*claims: Claim) -> Extraction:
     """The extraction of one claim, or of several that make one list."""
+    if len(claims) == 1:
+        claim = claims[0]
+        return Extraction(FOUND, (claim.text,), claim.how, (claim.start, claim.end))
     return Extraction(FOUND, tuple(c.text for c in claims), claims[0].how, _span(claims))
 
 

@@ -108,7 +108,9 @@ def _letter_marks(region: str) -> list[tuple[int, int]]:
     marks: list[tuple[int, int]] = []
     for letter in ("A:", "A :", "**A**:", "**A:**"):
         at = region.rfind(letter)
-        line = region[region.rfind("\n", 0, at) + 1 : at] if at >= 0 else "?"
+        if at < 0:
+            continue
+        line = region[region.rfind("\n", 0, at) + 1 : at]
         stop = at + len(letter)
         if (
             not line.strip(" \t*_")

@@ -16,6 +16,8 @@ from .values import is_plain, values
 def boxed(text: str, start: int, end: int) -> Extraction | None:
     """The last box, or the boxes of one sentence as a list."""
     every, is_open = boxes(text, start, end)
+    if not every and not is_open:
+        return None
     claims = [c for c in every if not is_placeholder(c.text)]
     if claims:
         return settle(text, claims)
@@ -27,10 +29,12 @@ def boxed(text: str, start: int, end: int) -> Extraction | None:
 def answer_tag(text: str, start: int, end: int) -> Extraction | None:
     """The content of ``<answer>…</answer>``."""
     every = tags(text, start, end)
+    if not every:
+        return None
     claims = [c for c in every if not is_placeholder(c.text)]
     if claims:
         return settle(text, claims)
-    return nothing("the answer tag is empty", state=EMPTY, how="answer-tag") if every else None
+    return nothing("the answer tag is empty", state=EMPTY, how="answer-tag")
 
 
 def hashed(text: str, start: int, end: int) -> Extraction | None:

@@ -66,17 +66,26 @@ def _tail(text: str, at: int, end: int) -> Claim:
 def claim_of(text: str, start: int, end: int, how: str) -> Claim:
     """The claim ``text[start:end]`` without white space and Markdown marks around it."""
     start, end = _trimmed(text, start, end)
-    for mark in ("**", "__", "*", "`"):
-        opened, closed = text.startswith(mark, start, end), text.endswith(mark, start, end)
-        inside = text.count(mark, start, end)
-        if end - start > inside * len(mark) and (
-            inside == 1 or (inside == 2 and opened and closed)
-        ):
-            start, end = start + len(mark) * opened, end - len(mark) * closed
-    start, end = _trimmed(text, start, end)
-    if text.endswith(")", start, end) and not any(c in "([{]" for c in text[start:end]):
+    content = text[start:end]
+    if "*" in content or "_" in content or "`" in content:
+        start, end = _trimmed(text, *_unmarked(text, start, end))
+        content = text[start:end]
+    if content[-1:] == ")" and not any(c in content for c in "([{]"):
         end -= 1  # the tail of a parenthesis that began earlier, or of "C)"
-    return Claim(text[start:end].removesuffix(",").removesuffix(";"), start, end, how)
+        content = content[:-1]
+    return Claim(content.removesuffix(",").removesuffix(";"), start, end, how)
+
+
+def _unmarked(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without the Markdown marks at its ends that belong to it, or to nothing."""
+    for mark in ("**", "__", "*", "`"):
+        inside = text.count(mark, start, end)
+        if not 1 <= inside <= 2 or end - start <= inside * len(mark):
+            continue
+        opened, closed = text.startswith(mark, start, end), text.endswith(mark, start, end)
+        if inside == 1 or (opened and closed):
+            start, end = start + len(mark) * opened, end - len(mark) * closed
+    return start, end
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -25,6 +25,8 @@ def _wordy() -> re.Pattern[str]:
 def formulas(text: str, start: int, end: int) -> list[Claim]:
     """Formulas between ``$``, ``$$``, ``\\(…\\)`` and ``\\[…\\]``; the span includes the delimiters."""
     found: list[Claim] = []
+    if "$" not in text and "\\" not in text:
+        return found
     opened: tuple[str, int, int] | None = None
     for mark in _delimiters().finditer(text, start, end):
         symbol, at = mark[0], mark.start()
@@ -57,6 +59,8 @@ def _is_currency(text: str, content: str, after: int, end: int) -> bool:
 
 def values(text: str) -> list[Claim]:
     """What a sentence holds of mathematics, in order: its formulas, and runs of numbers and operators between them."""
+    if text.isdigit():
+        return [Claim(text, 0, len(text), "last-number")]
     found: list[Claim] = []
     at = 0
     for formula in formulas(text, 0, len(text)):
@@ -66,16 +70,22 @@ def values(text: str) -> list[Claim]:
     return found + _runs(text, at, len(text))
 
 
+@cache
+def _token() -> re.Pattern[str]:
+    return re.compile(r"\S+")
+
+
 def _runs(text: str, start: int, end: int) -> list[Claim]:
     """Longest runs of neighboring tokens that look like mathematics."""
     found: list[Claim] = []
     run: list[re.Match[str]] = []
     depth = 0
-    tokens = list(re.compile(r"\S+").finditer(text, start, end))
+    tokens = list(_token().finditer(text, start, end))
     for token, following in zip(tokens, [*tokens[1:], None], strict=False):
         if _is_math(token[0], run, following):
             run.append(token)
-            depth += sum(map(token[0].count, "([{")) - sum(map(token[0].count, ")]}"))
+            if not token[0].isalnum():
+                depth += sum(map(token[0].count, "([{")) - sum(map(token[0].count, ")]}"))
             if depth > 0 or token[0][-1] not in _ENDS:
                 continue
         found += _close(text, run)

@@ -36,7 +36,10 @@ def visible(response: str) -> tuple[int, int] | None:
 def _may_think(response: str) -> bool:
     """A quick look that spares most responses the search for marks."""
     if "<" in response:
-        return any(word in response for word in _HINTS)
+        for word in _HINTS:
+            if word in response:
+                return True
+        return False
     return "◁" in response or "THINK]" in response
 
 
