@@ -170,8 +170,7 @@ def fault_of(err: BaseException) -> Fault:
         return Fault("input", str(err))
     if isinstance(err, MemoryError):
         return Fault("memory", "the stage ran out of memory", transient=False)
-    frames = traceback.extract_tb(err.__traceback__)
-    place = f" ({_short(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    place = place_of(err)
     if isinstance(err, ScoreError):
         return Fault("contract", f"{err}{place}")
     transient = isinstance(err, (ConnectionError, TimeoutError))
@@ -179,8 +178,13 @@ def fault_of(err: BaseException) -> Fault:
     return Fault(kind, f"{type(err).__name__}: {_safe(err)}{place}", transient)
 
 
-def _short(filename: str) -> str:
-    return "/".join(filename.replace("\\", "/").rsplit("/", 2)[-2:])
+def place_of(err: BaseException) -> str:
+    """Where it was raised, as " (folder/file.py:12)"; "" where that is unknown."""
+    frames = traceback.extract_tb(err.__traceback__)
+    if not frames:
+        return ""
+    file = "/".join(frames[-1].filename.replace("\\", "/").rsplit("/", 2)[-2:])
+    return f" ({file}:{frames[-1].lineno})"
 
 
 def _safe(err: BaseException) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .engine import place_of
 from .values import StageResult, Task, Verdict
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ class Observers:
             try:
                 _tell_stages(manager.hook, env, task, verdict.results)
                 manager.hook.rlenv_verdict(env=env, task=task, response=response, verdict=verdict)
-            except Exception:
-                log.exception("an observer of %s raised; the verdict stands", env.name)
+            except Exception as err:  # noqa: BLE001 - its text may hold an answer, so it is not logged
+                said = f"{type(err).__name__}{place_of(err)}"
+                log.error("an observer of %s raised %s; the verdict stands", env.name, said)
 
 
 def _tell_stages(hook: Any, env: Environment, task: Task, results: Sequence[StageResult]) -> None:

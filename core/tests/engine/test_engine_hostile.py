@@ -8,7 +8,7 @@ import time
 import pytest
 from attrs import frozen
 from engine_stages import Naps, Obeys, Tame, Waits
-from rlenv import Attempt, Environment, Outcome, ScoreError, Slot, Task
+from rlenv import Attempt, Environment, Outcome, ScoreError, Slot, Task, hookimpl
 
 TASK = Task("p", answer="gold", id="t")
 
@@ -61,6 +61,22 @@ def test_messages_about_misuse_tell_types_and_never_answers_or_responses():
     for verdict in env.evaluate_many(rows):
         assert "gold" not in verdict.fault.message
         assert "my response" not in verdict.fault.message
+
+
+class Leaks:
+    @hookimpl
+    def rlenv_verdict(self, task, response):
+        raise KeyError(task.answer, response)
+
+
+def test_an_observer_that_raises_is_logged_without_answers_and_responses(caplog):
+    env = Environment("watched", [Slot("s", Returns(Outcome(1.0)))], observers=[Leaks()])
+
+    assert env.verify(TASK, "my response") == 1.0
+    assert "watched raised KeyError" in caplog.text
+    assert "test_engine_hostile.py" in caplog.text
+    assert "gold" not in caplog.text
+    assert "my response" not in caplog.text
 
 
 @pytest.mark.parametrize(
