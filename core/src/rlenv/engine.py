@@ -64,21 +64,43 @@ def _branch(branch: Branch, run: Run, host: Host, seconds: float) -> Walk:
     results: list[StageResult] = []
     spent = 0.0
     alone = not run.grouped
+    wanted = _step(fold, None)
+    while type(wanted) is int:
+        child = children[wanted]
+        fresh = alone and run.known is None
+        if fresh and type(child) is Leaf and spent < seconds and host.runs(child):
+            result = host.check(child, run, seconds - spent)  # the usual case, without a detour
+            run.log.append(result)
+        else:
+            result = yield from _node(child, run, host, seconds - spent)
+        spent += result.seconds
+        results.append(result)
+        wanted = _step(fold, result)
+    return _sound(branch, wanted), tuple(results), spent
+
+
+def _step(fold: Any, result: StageResult | None) -> Any:
+    """The next child's index, or what the fold came to; a composite may be somebody's own, and break."""
     try:
-        index = next(fold)
-        while True:
-            child = children[index]
-            fresh = alone and run.known is None
-            if fresh and type(child) is Leaf and spent < seconds and host.runs(child):
-                result = host.check(child, run, seconds - spent)  # the usual case, without a detour
-                run.log.append(result)
-            else:
-                result = yield from _node(child, run, host, seconds - spent)
-            spent += result.seconds
-            results.append(result)
-            index = fold.send(result)
+        return fold.send(result)
     except StopIteration as stop:
-        return stop.value, tuple(results), spent
+        return stop.value
+    except Exception as err:  # noqa: BLE001 - a fold may raise anything
+        return Combined(None, None, fault_of(err))
+
+
+def _sound(branch: Branch, combined: Any) -> Combined:
+    if type(combined) is Combined:
+        value = combined.value
+        if (
+            combined.fault is not None
+            if value is None
+            else type(value) is float and 0 <= value <= 1
+        ):
+            return combined
+    kind = type(branch.composite).__name__
+    message = f"{kind}.fold returns a Combined with a value in [0, 1] or a fault, and did not"
+    return Combined(None, None, Fault("contract", message))
 
 
 def _node(node: Node, run: Run, host: Host, left: float) -> Walk:

@@ -185,7 +185,7 @@ class Environment:
     ) -> Iterator[tuple[int, Verdict]]:
         """``evaluate_many`` as (index, verdict), each as soon as it is done."""
         self._needs_no_group()
-        if workers is not None and (isinstance(workers, bool) or workers < 1):
+        if workers is not None and (type(workers) is not int or workers < 1):
             raise ConfigError(f"workers is a whole number ≥ 1 or None, not {workers!r}")
         return self._numbered(pairs, workers)
 

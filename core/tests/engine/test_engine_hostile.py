@@ -8,7 +8,18 @@ import time
 import pytest
 from attrs import frozen
 from engine_stages import Naps, Obeys, Tame, Waits
-from rlenv import Attempt, Environment, Outcome, ScoreError, Slot, Task, hookimpl
+from rlenv import (
+    Attempt,
+    ConfigError,
+    Environment,
+    Outcome,
+    Pipeline,
+    ScoreError,
+    Slot,
+    Task,
+    hookimpl,
+)
+from rlenv.composites import Combined
 
 TASK = Task("p", answer="gold", id="t")
 
@@ -61,6 +72,38 @@ def test_messages_about_misuse_tell_types_and_never_answers_or_responses():
     for verdict in env.evaluate_many(rows):
         assert "gold" not in verdict.fault.message
         assert "my response" not in verdict.fault.message
+
+
+class Folds(Pipeline):
+    """A composite of somebody's own: ends with what ``ends`` says."""
+
+    def fold(self):
+        yield 0
+        if self.ends == "raise":
+            raise ZeroDivisionError("fold")
+        return self.ends
+
+
+@pytest.mark.parametrize(
+    "ends",
+    ["raise", None, 0.5, Combined(float("nan")), Combined(2.0), Combined(True), Combined(None)],
+)
+def test_a_composite_that_breaks_is_a_fault_at_any_depth(ends):
+    folds = Folds([Slot("s", Returns(Outcome(1.0)))])
+    folds.ends = ends
+    for root in (folds, Pipeline([Slot("inner", folds)])):
+        verdict = Environment("e", root).evaluate(TASK, "r")
+
+        assert verdict.value is None
+        assert verdict.fault.kind == ("error" if ends == "raise" else "contract")
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", True])
+def test_workers_are_a_whole_number(workers):
+    env = Environment("e", [Slot("s", Returns(Outcome(1.0)))])
+
+    with pytest.raises(ConfigError, match="workers is a whole number"):
+        env.evaluate_many([], workers=workers)
 
 
 class Leaks:
