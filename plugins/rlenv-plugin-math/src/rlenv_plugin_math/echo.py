@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FORMULA = 500  # characters of a formula that is looked for
 _PROMPT = 20_000  # characters of a prompt that are searched
-_SPACING = re.compile(r"\\(?:left|right|displaystyle|quad|[,;:! ])(?![a-zA-Z])|[\s$]+")
+_SPACING = re.compile(r"\\(?:(?:left|right|displaystyle|quad)(?![a-zA-Z])|[,;:! ])|[\s$]+")
 _STYLES = re.compile(r"\\[dt]frac(?![a-zA-Z])")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _FONTS = re.compile(r"\\math(?:bf|rm|it|sf|tt)\{([^{}]*)\}")

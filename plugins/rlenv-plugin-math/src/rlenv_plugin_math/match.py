@@ -116,7 +116,18 @@ def _decide(wanted: Node, read: Given, key: Key, options: Options) -> Match:
         if decision.equal:
             break
         decision = decide(wanted, node, key=key, options=options)
+    if not decision.equal and _is_one_value(wanted, tried[0], key, options):
+        return Match(equal=True, how="each")
     return Match(equal=decision.equal, how=decision.how, decided=decision.decided)
+
+
+def _is_one_value(wanted: Node, node: Node, key: Key, options: Options) -> bool:
+    """ "1/4, or 25%": one value in several notations, each of which is the answer."""
+    if type(node) is not Logic or node.op != "or" or len(node.args) > _RIVALS:
+        return False
+    if isinstance(wanted, (Items, Logic, SetOf)):
+        return False
+    return all(decide(wanted, arg, key=key, options=options).equal for arg in node.args)
 
 
 @lru_cache(maxsize=1024)

@@ -19,6 +19,8 @@ def bare(text: str, start: int, end: int) -> Extraction | None:
     """A reply that is one short sentence, or a few lines of mathematics, is the answer as a whole."""
     if end - start > _BARE and "\\begin" not in text[start : start + 40]:
         return None
+    if text.startswith("> **", start):  # a quote block
+        start += 2
     spans = sentences(text, start, end)
     if (
         len(spans) == 1

@@ -22,7 +22,7 @@ def _retraction() -> re.Pattern[str]:
 
 
 @cache
-def _rivalry() -> re.Pattern[str]:
+def rivalry() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:(?:could|might|may|can)\s+(?:just\s+as\s+well\s+|also\s+|instead\s+|possibly\s+|as\s+well\s+)*(?:be|equal)"
         r"|or\s+(?:else\s+)?(?:maybe|perhaps|possibly|else|it|the|rather)|alternatively|(?:if|but)\s+not|maybe|perhaps|possibly"
@@ -50,7 +50,7 @@ def _joining() -> re.Pattern[str]:
 
 def retracted(between: str) -> bool:
     """Whether the text between two answers says that the first was a mistake."""
-    return bool(_retraction().search(between)) and not _rivalry().search(between)
+    return bool(_retraction().search(between)) and not rivalry().search(between)
 
 
 def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
@@ -68,7 +68,7 @@ def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
         )
         if words:
             return _moved(Claim(words[0], words.start(), words.end(), claim.how), claim.end)
-    doubt = _rivalry().search(after)
+    doubt = rivalry().search(after)
     if doubt is None:
         return None
     stop = re.compile(r"\n|(?<=[a-z\d$})])[.!?](?:\s|$)").search(after, doubt.end())

@@ -24,6 +24,8 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         return (text,), True
     if text[:1] == "=":  # what stood to the left of it was left out
         text = text[1:].strip()
+    if "**" in text:
+        text = _unbold(text)
     if "~~" in text:
         text = re.sub(r"~~[^~]*~~", " ", text).strip()  # struck out, so withdrawn
     if "cancel{" in text or "\\sout{" in text:
@@ -31,20 +33,51 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     if not wording.words().search(text):
         return (text,), False
     plain = _unwrapped(text)
-    cut = wording.clause().search(plain)
-    clause = (plain[: cut.start()] if cut and cut.start() else plain).strip()
-    stated, hedged = stated_value(clause)
-    if cut and wording.doubt_ahead().match(plain, cut.end()):
-        hedged = True
-    if hedged:
+    clause, hedged = _main_clause(plain)
+    stated, doubted = stated_value(clause)
+    if hedged or doubted:
         return (text,), True
     if stated and not _is_prose(clause, stated):
         stated = None
+    said = (stated,) if stated else _said(clause)
     tried = [text]
-    for reading in (clause if clause != plain.strip() else None, stated):
+    for reading in (clause if clause != plain.strip() else None, *said):
         if reading and reading not in tried:
             tried.append(reading)
     return tuple(tried), False
+
+
+def _main_clause(plain: str) -> tuple[str, bool]:
+    """(the clause that states the answer; whether what is cut off takes it back)."""
+    cut = wording.clause().search(plain)
+    if not cut or not cut.start():
+        return plain.strip(), False
+    before, behind = plain[: cut.start()].strip(), plain[cut.end() :].strip()
+    concluded = values(behind) if cut[0].strip(", ").lower() == "so" else []
+    if concluded and values(before) and len(before[: values(before)[0].start].split()) > 1:
+        return behind, False  # "there are 6 rows, so 6 × 18 = 108"
+    hedged = wording.doubt_ahead().match(plain, cut.end()) or wording.unsettled().search(
+        behind[:32]
+    )
+    return before, bool(hedged)
+
+
+def _said(clause: str) -> tuple[str, ...]:
+    """The words that a clause without a value says of its subject: "The day is Thursday", "Yes, it converges"."""
+    if len(clause) > _LONGEST // 4 or values(clause):
+        return ()
+    if any(words().search(clause) for words in (wording.doubt, wording.unsettled, wording.negated)):
+        return ()
+    verdict = wording.verdict().match(clause)
+    if verdict:
+        return (verdict[1],)
+    predicate = wording.predicate().search(clause)
+    return (predicate[1],) if predicate else ()
+
+
+def _unbold(text: str) -> str:
+    """Without the Markdown marks around bold parts: "6 × 3 = **18**"."""
+    return re.sub(r"(?<![\w)\]}*])\*\*(?=[^\s*])([^*\n]+?)(?<=\S)\*\*(?![\w(\[{*])", r"\1", text)
 
 
 def _unwrapped(text: str) -> str:
@@ -64,10 +97,9 @@ def _is_prose(clause: str, stated: str) -> bool:
         around = clause[:at].rstrip().removesuffix("=") + " " + clause[at + len(stated) :]
     for value in values(around):
         around = around.replace(value.text, " ", 1)
-    return (
-        re.fullmatch(r"[^;={}\[\]\\|<>^_#@&~]*", around.replace("\\(", "").replace("\\)", ""))
-        is not None
-    )
+    return re.fullmatch(
+        r"[^;={}\[\]\\|<>^_#@&~]*", around.replace("\\(", "").replace("\\)", "")
+    ) is not None and not wording.code().search(clause)
 
 
 def stated_value(clause: str) -> tuple[str | None, bool]:
@@ -77,6 +109,8 @@ def stated_value(clause: str) -> tuple[str | None, bool]:
     stated = values(clause)
     if not stated:
         return _stated_letter(clause)
+    if wording.other().search(clause, 0, stated[0].start):
+        return None, True  # "… or 5"
     found = _affirmed(clause, stated)
     refused = {v.text for v in stated if v not in found}
     if not found:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from itertools import pairwise
 
 from .found import Claim, Extraction, found, rivals
-from .hedges import retracted
+from .hedges import retracted, rivalry
 from .sentences import sentence_end
 
 TWICE = "several different answers are stated"
@@ -25,7 +27,9 @@ def settle(text: str, claims: list[Claim]) -> Extraction:
     distinct = list({c.text: c for c in reversed(claims)}.values())[::-1]
     if len(distinct) == 1:
         return found(claims[-1])
-    return found(*claims) if _is_list(text, claims) else rivals(distinct, TWICE)
+    if _is_list(text, claims):
+        return found(*claims)
+    return found(claims[-1]) if _concludes(text, claims) else rivals(distinct, TWICE)
 
 
 def _is_list(text: str, claims: list[Claim]) -> bool:
@@ -34,7 +38,49 @@ def _is_list(text: str, claims: list[Claim]) -> bool:
         return False
     if claims[0].how != "boxed":
         return False
-    return all(sentence_end(text, a.end, b.start) >= b.start for a, b in pairwise(claims))
+    return all(
+        sentence_end(text, after, b.start) >= b.start
+        and not _sequence().search(text, after, b.start)
+        for a, b in pairwise(claims)
+        for after in (_behind(text, a.end),)
+    )
+
+
+def _behind(text: str, at: int) -> int:
+    """Index behind the delimiters that close right after a box."""
+    for closer in ("$$", "$", "\\)", "\\]"):
+        if text.startswith(closer, at):
+            return at + len(closer)
+    return at
+
+
+@cache
+def _sequence() -> re.Pattern[str]:
+    """Words that part one step from the next."""
+    return re.compile(r"\b(?:then|next|finally|therefore|thus|hence|so)\b", re.IGNORECASE)
+
+
+@cache
+def _conclusion() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:final\w*|answer|therefore|thus|hence|so|overall|then)\b", re.IGNORECASE
+    )
+
+
+def _concludes(text: str, claims: list[Claim]) -> bool:
+    """Whether boxes before the last hold steps: the last is announced as the result, and none of them is."""
+    if claims[-1].how != "boxed":
+        return False
+    last, before = claims[-1], claims[-2]
+    between = text[_behind(text, before.end) : last.start]
+    if not 8 < len(between) < _LIST or rivalry().search(between) or "####" in between:
+        return False
+    lead = between[max(between.rfind("\n\n"), between.rfind(". "), 0) :]
+    first = text[max(0, claims[0].start - 80) : claims[0].start]
+    announced = re.compile(r"\b(?:final|answer|either|if|may|one of)\b", re.IGNORECASE)
+    if announced.search(first) or re.search(r"\b(?:if|or|unless|case)\b", between, re.IGNORECASE):
+        return False
+    return bool(_conclusion().search(lead))
 
 
 def _between(text: str, left: Claim, right: Claim) -> str:

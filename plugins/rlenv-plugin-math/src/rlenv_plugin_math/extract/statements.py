@@ -28,6 +28,11 @@ def _empty_talk() -> re.Pattern[str]:
     )
 
 
+@cache
+def _option() -> re.Pattern[str]:
+    return re.compile(r"[(*_ $]{0,4}([A-J])(?=[).,;:*_ $]*(?:\Z|[.,;:*)]|(?:or|and|but|also)\b))")
+
+
 def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[Claim]:
     """Answers announced in sentences near the end, in order; those with nothing behind the mark have an empty text."""
     start = max(start, end - TAIL)
@@ -39,7 +44,10 @@ def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[C
         claim = _tail(text, at, end)
         if following is not None and following[1] <= claim.end:
             claim = claim_of(text, claim.start, max(claim.start, following[0]), "statement")
-            if not any(c.isnumeric() for c in claim.text):
+            option = _option().match(claim.text)
+            if option:  # "Answer: A, or the answer is C"
+                claim = Claim(option[1], claim.start, claim.start + option.end(1), "statement")
+            elif not any(c.isnumeric() for c in claim.text):
                 continue  # "Final answer: the answer is 5" announces once
         asked = text[claim.end : claim.end + 1] in ("?", "？") and not weak
         if not asked and not _empty_talk().match(claim.text):

@@ -93,7 +93,7 @@ def magnitude() -> re.Pattern[str]:
 @cache
 def unsettled() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine"
+        r"\b(?:whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
         r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b",
         re.IGNORECASE,
     )
@@ -112,3 +112,40 @@ def equals() -> re.Pattern[str]:
 def words() -> re.Pattern[str]:
     """Anything but commands that could be a word."""
     return re.compile(r"(?<![\\\w])[^\W\d_]{2,}|或")
+
+
+@cache
+def other() -> re.Pattern[str]:
+    """Right before a value: it is offered beside something else."""
+    return re.compile(r"\S\s+or\s*(?:maybe|perhaps|else|even)?[\s$*(]*$", re.IGNORECASE)
+
+
+@cache
+def code() -> re.Pattern[str]:
+    """A call or an attribute, which no sentence holds."""
+    return re.compile(r"[\w)\]]\.\w+\(|\w\([\"'\[]|__\w|\blambda\b|\bimport\s")
+
+
+@cache
+def verdict() -> re.Pattern[str]:
+    """A verdict that opens a sentence: "Yes, because …"."""
+    return re.compile(
+        r"[\s*]*(yes|no|true|false)[\s*]*(?:[,.;:!–—]|because\b|since\b)(?!.*\b(?:yes|no|true|false)\b)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def predicate() -> re.Pattern[str]:
+    """What is said of the subject of a sentence."""
+    return re.compile(
+        r"(?:\A|\s)(?!(?:I|we|you)\s)[a-z]+\s(?:[^.;]*?\s)?(?:is|are|was|has|have)\s+(?:thus\s+|therefore\s+|on\s+a\s+)?([^.;]{2,60}?)[\s.!*]*\Z",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def negated() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:not|never|neither|nor|false\s+that|wrong|incorrect)\b|n['’]t\b", re.IGNORECASE
+    )
