@@ -85,7 +85,7 @@ class Equal:
         metadata={"doc": "whether SymPy, in a worker, may decide what nothing cheaper can"},
     )
     seconds: float = field(
-        default=1.0,
+        default=0.7,
         validator=ge(0.0),
         metadata={"doc": "CPU seconds that SymPy may spend on one answer"},
     )

@@ -5,24 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlenv_plugin_math import tree as t
+from rlenv_plugin_math.compare.asking import EXPRESSIONS, HARD, symbolic
 from rlenv_plugin_math.compare.exact import rational
-from rlenv_plugin_math.compare.functions import FUNCTIONS
 from rlenv_plugin_math.compare.modular import Residues
 from rlenv_plugin_math.compare.numeric import agree, agree_beyond
 from rlenv_plugin_math.compare.tolerance import near
-from rlenv_plugin_math.compare.walk import Facts, facts, rebuild
+from rlenv_plugin_math.compare.walk import facts, rebuild
 from rlenv_plugin_math.compare.work import Case, Exhausted, Undefined
 from rlenv_plugin_math.tree import Call, Const, Neg, Node, Num
 
-_EXPRESSIONS = frozenset(
-    (
-        *(t.Num, t.Const, t.Sym, t.Add, t.Mul, t.Div, t.Neg, t.Pow, t.Call, t.Big, t.Based),
-        *(t.Quantity, t.Piecewise, t.Rel, t.Logic),
-    )
-)
-SCALARS = _EXPRESSIONS - {t.Quantity, t.Rel, t.Logic, t.Based}
-_HARD = frozenset((t.Big, t.Piecewise))
-_MOST_SYMBOLIC = 400
+SCALARS = EXPRESSIONS - {t.Quantity, t.Rel, t.Logic, t.Based}
 
 
 def same_scalar(gold: Node, given: Node, case: Case) -> bool:
@@ -35,7 +27,7 @@ def same_scalar(gold: Node, given: Node, case: Case) -> bool:
     except Exhausted:
         verdict = None
     if verdict is None:
-        verdict = _symbolic(gold, given, case)
+        verdict = symbolic(gold, given, case)
     return verdict
 
 
@@ -45,7 +37,7 @@ def _ladder(gold: Node, given: Node, case: Case) -> bool | None:
         case.reached("exact")
         return left == right or near(gold, given, case)
     known = facts(gold, given)
-    if "inf" in known.constants and not (known.kinds & _HARD and _finite(gold, given)):
+    if "inf" in known.constants and not (known.kinds & HARD and _finite(gold, given)):
         return _infinite(gold, given)
     verdict = _by_residues(gold, given, case)
     if verdict is None:
@@ -104,33 +96,3 @@ def _to_base_ten(node: Node) -> Node:
     if isinstance(inner, Call) and inner.name == "log" and len(inner.args) == 1:
         return Call("log", (inner.args[0], Num(Fraction(10))))
     return inner
-
-
-def _symbolic(gold: Node, given: Node, case: Case) -> bool:
-    known = facts(gold, given)
-    if not _may_ask(known, case):
-        named = known.calls <= FUNCTIONS.keys()
-        case.doubt = case.doubt or (named and known.kinds <= _EXPRESSIONS)
-        return False
-    from rlenv.errors import WorkExceeded
-    from rlenv.workers import call
-
-    case.reached("symbolic")
-    try:
-        verdict = call(
-            "rlenv_plugin_math.symbolic:equal", gold, given, seconds=case.options.seconds
-        )
-    except WorkExceeded:
-        verdict = None
-    case.doubt = case.doubt or verdict is None
-    return verdict is True
-
-
-def _may_ask(known: Facts, case: Case) -> bool:
-    return (
-        case.options.symbolic
-        and known.kinds <= _EXPRESSIONS
-        and known.calls <= FUNCTIONS.keys()
-        and known.size <= _MOST_SYMBOLIC
-        and bool(known.names or known.kinds & _HARD)
-    )

@@ -36,10 +36,7 @@ def visible(response: str) -> tuple[int, int] | None:
 def _may_think(response: str) -> bool:
     """A quick look that spares most responses the search for marks."""
     if "<" in response:
-        for word in _HINTS:
-            if word in response:
-                return True
-        return False
+        return any(map(response.__contains__, _HINTS))
     return "◁" in response or "THINK]" in response
 
 
