@@ -33,6 +33,13 @@ def test_ignoring_case_does_not_ignore_width_nor_the_other_way_around() -> None:
     assert score("Paris", "paris", nfkc=True) == 0.0
 
 
+@pytest.mark.parametrize(("answer", "response"), [("h", "ℌ"), ("ΐ", "Ϊ\u0301")])
+def test_ignoring_case_and_width_together_also_holds_for_letters_that_need_both(
+    answer: str, response: str
+) -> None:
+    assert score(answer, response, case=True, nfkc=True) == 1.0
+
+
 @pytest.mark.parametrize(
     ("answer", "response", "equal"),
     [

@@ -1,0 +1,170 @@
+"""The walk itself, with results that a table tells: what runs, for how long, and what comes of it."""
+
+import pytest
+from attrs import frozen
+from rlenv import Attempt, Pipeline, Slot, Task
+from rlenv.engine import Run, Together, verdict
+from rlenv.plan import Plan
+from rlenv.values import Fault, Outcome, StageResult
+
+TASK = Task("p", id="t")
+
+
+@frozen
+class Named:
+    phase = "diff"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        raise AssertionError("the table says what comes of it")
+
+
+@frozen
+class Grouped:
+    phase = "judge"
+    where = "inline"
+
+    def check_group(self, attempts: list[Attempt]) -> list[Outcome]:
+        raise AssertionError("the table says what comes of it")
+
+
+class Table:
+    """A host that says what each stage scored and how long it took, and notes how long it was given.
+
+    Stages of ``away`` run elsewhere: the walk has to wait for them.
+    """
+
+    def __init__(self, rows, away=()):
+        self.rows = rows
+        self.away = away
+        self.given = []
+
+    def runs(self, leaf):
+        return leaf.path not in self.away
+
+    def check(self, leaf, run, seconds):
+        self.given.append((leaf.path, seconds))
+        score, took = self.rows[leaf.path]
+        return StageResult(leaf.path, Outcome(score), None, took)
+
+    def obtain(self, leaf, run, seconds):
+        got = yield (leaf.path, seconds)
+        return got
+
+
+def walk(root, host, known=None, *, grouped=False):
+    """(verdict, what was waited for, the run)."""
+    run = Run(Attempt(TASK, "r"), known, grouped=grouped)
+    steps = verdict(Plan(root), run, host, "fingerprint")
+    waited = []
+    try:
+        asked = next(steps)
+        while True:
+            waited.append(asked)
+            path = asked.leaf.path if isinstance(asked, Together) else asked[0]
+            score, took = host.rows[path]
+            asked = steps.send(StageResult(path, Outcome(score), None, took))
+    except StopIteration as stop:
+        return stop.value, waited, run
+
+
+def slots(*names, **more):
+    return [Slot(name, Named(), 1.0, **more) for name in names]
+
+
+def test_a_nested_verdict_holds_every_result_in_its_place():
+    inner = Pipeline([Slot("run", Named(), gate=0.6), Slot("speed", Named())])
+    host = Table({"tests/run": (0.5, 1.0), "style": (1.0, 2.0)})
+
+    said, _, run = walk(Pipeline([Slot("tests", inner), Slot("style", Named())]), host)
+
+    ran = StageResult("tests/run", Outcome(0.5))
+    stopped = Outcome(0.0, "", {"raw": 0.0, "stopped_at": "tests/run"})
+    assert said.results == (
+        StageResult("tests", stopped, None, 0.0, (ran,)),
+        StageResult("style", Outcome(1.0)),
+    )
+    assert (said.value, said.raw, said.stopped_at, said.fault) == (0.5, 0.5, None, None)
+    assert said.fingerprint == "fingerprint"
+    assert [r.seconds for r in said.results] == [1.0, 2.0]
+    assert [r.stage for r in run.log] == ["tests/run", "style"]
+
+
+def test_a_composite_that_runs_to_its_end_names_no_stage_that_stopped_it():
+    said, _, _ = walk(
+        Pipeline([Slot("in", Pipeline(slots("a", "b")))]),
+        Table({"in/a": (1.0, 0.25), "in/b": (0.5, 0.5)}),
+    )
+
+    assert said.results[0].outcome == Outcome(0.75, "", {"raw": 0.75})
+    assert said.results[0].seconds == 0.75
+
+
+def test_an_open_composite_has_its_childs_fault_and_its_children():
+    fault = Fault("error", "broken")
+    inner = Pipeline(slots("a", "b"))
+    known = [StageResult("in/a", None, fault, 3.0)]
+
+    said, _, _ = walk(Pipeline([Slot("in", inner)]), Table({}), known)
+
+    assert said.results == (StageResult("in", None, fault, 0.0, (known[0],)),)
+    assert said.results[0].seconds == 3.0
+    assert (said.value, said.raw, said.fault, said.stopped_at) == (None, None, fault, "in")
+
+
+def test_a_composites_time_is_what_its_children_have_left():
+    inner = Pipeline(slots("a", "b", "c"))
+    host = Table({"in/a": (1.0, 4.0), "in/b": (1.0, 6.0)})
+
+    said, _, run = walk(Pipeline([Slot("in", inner, timeout=10.0)]), host)
+
+    assert host.given == [("in/a", 10.0), ("in/b", 6.0)]
+    late = said.results[0].children[2]
+    assert late.fault == Fault(
+        "timeout", "the time of the composite around this stage ran out", transient=False
+    )
+    assert late.stage == "in/c"
+    assert [r.stage for r in run.log] == ["in/a", "in/b", "in/c"]
+
+
+def test_an_inner_composite_has_no_more_time_than_the_outer_one_has_left():
+    inner = Pipeline(slots("b"))
+    outer = Pipeline([*slots("a"), Slot("in", inner, 1.0, timeout=60.0)])
+    host = Table({"out/a": (1.0, 4.0), "out/in/b": (1.0, 1.0)})
+
+    walk(Pipeline([Slot("out", outer, timeout=10.0)]), host)
+
+    assert host.given == [("out/a", 10.0), ("out/in/b", 6.0)]
+
+
+@pytest.mark.parametrize(("own", "given"), [(3.0, 3.0), (60.0, 6.0)])
+def test_a_stage_elsewhere_gets_its_own_time_but_no_more_than_there_is(own, given):
+    inner = Pipeline([*slots("a"), *slots("b", timeout=own)])
+    host = Table({"in/a": (1.0, 4.0), "in/b": (1.0, 1.0)}, away={"in/b"})
+
+    said, waited, run = walk(Pipeline([Slot("in", inner, timeout=10.0)]), host)
+
+    assert waited == [("in/b", given)]
+    assert said.value == 1.0
+    assert [r.stage for r in run.log] == ["in/a", "in/b"]
+
+
+def test_what_is_known_is_replayed_and_the_walk_goes_on_behind_it():
+    known = [StageResult("a", Outcome(0.5), None, 1.0)]
+    host = Table({"b": (1.0, 1.0), "c": (0.0, 1.0)})
+
+    said, _, run = walk(Pipeline(slots("a", "b", "c")), host, known)
+
+    assert [path for path, _ in host.given] == ["b", "c"]
+    assert said.results[0] is known[0]
+    assert said.value == 0.5
+    assert [r.stage for r in run.log] == ["a", "b", "c"]
+
+
+def test_a_group_stage_is_waited_for_in_a_group_and_its_plain_neighbors_are_not():
+    host = Table({"a": (1.0, 1.0), "g": (0.5, 1.0)})
+
+    said, waited, run = walk(Pipeline([*slots("a"), Slot("g", Grouped(), 1.0)]), host, grouped=True)
+
+    assert [(w.leaf.path, w.run) for w in waited] == [("g", run)]
+    assert [path for path, _ in host.given] == ["a"]
+    assert said.value == 0.75
