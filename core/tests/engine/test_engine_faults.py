@@ -15,7 +15,7 @@ HERE = r"engine/test_engine_faults\.py:\d+"
 
 @frozen
 class Raises:
-    what: object
+    what: BaseException
     phase = "diff"
     where = "inline"
 
@@ -32,6 +32,7 @@ def raised(error: BaseException) -> Fault:
     assert result.outcome is None
     assert result.stage == "here"
     assert 0.0 <= result.seconds < inf
+    assert result.fault is not None
     return result.fault
 
 
