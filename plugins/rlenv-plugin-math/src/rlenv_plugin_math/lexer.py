@@ -30,6 +30,8 @@ from .symbols import (
 from .words import is_product
 
 _LOOKAHEAD = 6
+_ENDS, _BLANKS, _ZEROS = ("end",) * _LOOKAHEAD, ("",) * _LOOKAHEAD, (0,) * (_LOOKAHEAD - 1)
+_ALONE = frozenset(" ()[],_/'|&%;")  # signs that are a token whatever follows
 _UPRIGHT = frozenset(FONTS_UPRIGHT.split())
 _BOLD = "mathbf|boldsymbol|bm|pmb|vec|hat|widehat|overrightarrow"
 _TOKEN = re.compile(
@@ -92,6 +94,14 @@ def lex(text: str) -> Tokens:
     end = len(text)
     put = out.put
     while at < end:
+        char = text[at]
+        if char in _ALONE:
+            if char == " ":
+                out.gap = out.gap or 1
+            else:
+                put(char, char, at)
+            at += 1
+            continue
         match = _TOKEN(text, at)
         assert match is not None  # the last alternative takes any character
         group = match.lastgroup
@@ -112,9 +122,16 @@ def lex(text: str) -> Tokens:
         at = match.end()
     if len(out.kinds) > TOKENS:
         raise Unparsed("too many signs", out.ats[TOKENS])
-    for _ in range(_LOOKAHEAD):
-        put("end", "", end)
+    _finish(out, end)
     return out
+
+
+def _finish(out: Tokens, end: int) -> None:
+    out.kinds += _ENDS
+    out.texts += _BLANKS
+    out.gaps += (out.gap, *_ZEROS)
+    out.ats += (end,) * _LOOKAHEAD
+    out.upright += (out.roman > 0,) * _LOOKAHEAD
 
 
 def _one(out: Tokens, piece: str, at: int) -> None:

@@ -93,6 +93,7 @@ _PAIRS = (
     ("$$", "$$"), ("$", "$"), ("\\[", "\\]"), ("\\(", "\\)"), ("**", "**"), ("__", "__"),
     ("`", "`"), ('"', '"'), ("*", "*"), ("``", "''"),
 )  # fmt: skip
+_OPENERS = frozenset(opening[0] for opening, _ in _PAIRS)
 _BOXES = ("\\boxed{", "\\fbox{", "\\displaystyle{")
 _DOLLAR = r"(?s)\\.|\$+"
 _TRAILING = frozenset(".,;:")
@@ -110,8 +111,9 @@ def normalize(text: str) -> str:
         if len(text) > LENGTH:
             raise Unparsed("too long", LENGTH)  # NFKC makes up to 18 characters of one
         text = _ascii(text)
-    if not text.isprintable() or any(map(text.__contains__, _TELLTALES)):
-        text = _healed(text)
+    printable = text.isprintable()
+    if not printable or (("{" in text or "\\" in text) and any(map(text.__contains__, _TELLTALES))):
+        text = _healed(text, printable=printable)
     text = unwrap(" ".join(text.split()))
     if len(text) > LENGTH:
         raise Unparsed("too long", LENGTH)
@@ -131,9 +133,10 @@ _BARE = r"(?<![\\A-Za-z])([dt]?frac|sqrt|d?binom)\{"  # the backslash is missing
 _BACKSLASHES = r"\\+"
 
 
-def _healed(text: str) -> str:
+def _healed(text: str, *, printable: bool) -> str:
     """Undoes what escaping did to the text on its way: lost or doubled backslashes, braced signs."""
-    text = re.sub(_CONTROLS, lambda match: _COMMAND_OF[match.group()], text)
+    if not printable:
+        text = re.sub(_CONTROLS, lambda match: _COMMAND_OF[match.group()], text)
     if "\\\\" in text:
         runs = list(re.finditer(_BACKSLASHES, text))
         doubled = any(text[m.end() : m.end() + 1].isalpha() for m in runs)
@@ -175,6 +178,8 @@ def unwrap(text: str) -> str:
 def _unwrap_once(text: str) -> str:
     if text[-1:] in _TRAILING and text[-2:-1] != "\\" and not text.endswith(_KEPT):
         return text[:-1]
+    if text[:1] not in _OPENERS:
+        return text
     for opening, closing in _PAIRS:
         width = len(opening)
         if text.startswith(opening) and text.endswith(closing) and len(text) > 2 * width:
