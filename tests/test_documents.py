@@ -187,6 +187,15 @@ def test_the_page_on_exploits_proves_each_of_them() -> None:
         assert exploit in ("1.0", "0.5", "unscored")
 
 
+def test_the_reference_is_what_the_code_says(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "docs" / "generate.py", tmp_path], check=True)
+    written = {page.name: page.read_text("utf-8") for page in tmp_path.glob("*.md")}
+    kept = {page.name: page.read_text("utf-8") for page in (ROOT / "docs/reference").glob("*.md")}
+    stale = [name for name in written | kept if written.get(name) != kept.get(name)]
+
+    assert stale == [], "run `python docs/generate.py` and commit what it writes"
+
+
 def test_the_map_of_the_house_shows_what_is_there() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     drawn = re.search(r"^## The house\n```\n(.*?)^```", readme, re.M | re.S)

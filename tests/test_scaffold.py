@@ -53,6 +53,17 @@ def use_both(fresh: Any, folder: Path) -> None:
     assert "rlenv-plugin-my-checks" in fresh.runs("rlenv", "plugins", folder=folder)
 
 
+def certified(fresh: Any, folder: Path, *settings: str) -> None:
+    fresh.runs(
+        "rlenv", "check", "my-checks", "--certificate", "cert.json", *settings, folder=folder
+    )
+    certificate = json.loads((folder / "cert.json").read_text("utf-8"))
+
+    assert certificate["certified"] is True
+    assert certificate["failed"] == 0
+    assert certificate["plugins"][0]["distribution"] == "rlenv-plugin-my-checks"
+
+
 def scored(fresh: Any, folder: Path, env: str, rows: list[dict[str, str]]) -> list[float]:
     (folder / "responses.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
@@ -88,10 +99,12 @@ def test_what_rlenv_new_makes_can_be_used_tested_and_published(
     for folder in (plugin, tasks):
         fresh.pip("install", "--no-deps", "--no-build-isolation", "-e", ".", folder=folder)
         assert " passed" in fresh.runs("python", "-m", "pytest", "-q", folder=folder)
+    certified(fresh, desk)
     use_both(fresh, desk)
 
     wheels = [str(publish(fresh, folder)) for folder in (plugin, tasks)]
     fresh.pip("uninstall", "--yes", "rlenv-plugin-my-checks", "rlenv-env-my-tasks")
     fresh.pip("install", "--no-deps", "--no-index", *wheels)
     assert "No broken requirements" in fresh.pip("check")
+    certified(fresh, desk, "--examples", "5")
     use_both(fresh, desk)

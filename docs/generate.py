@@ -1,0 +1,295 @@
+"""Writes docs/reference from docstrings, hook specifications, the words of env.toml and the commands' help.
+
+    python docs/generate.py [FOLDER]
+
+A test compares the pages with what this writes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+import rlenv
+from rlenv import hooks, stage, values
+from rlenv.cli.app import BUILTIN, cli
+from rlenv.cli.explain import REMEDIES
+from rlenv.cli.stages import facts, kind, prose, toml
+from rlenv.config.options import argument_docs, options_of
+from rlenv.config.schema import RESERVED, EnvEntry, StageEntry, TaskEntry
+from rlenv.plugins import registry
+from rlenv.taskfile import TasksEntry
+from scores_page import scores
+from tables import head, row
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTE = (
+    "<!-- Written by docs/generate.py from the code. Change the docstrings and run it again. -->\n"
+)
+LISTED = re.compile(r"^([a-z_]+(?:\(\w*\))?(?:, [a-z_]+)*): (?=\S)")  # "where: the place"
+SECTION = re.compile(r"^(Args|Attributes|Raises|Options):$")
+GROUPS = {
+    "Environments": ("Environment",),
+    "Values": ("Task", "Trajectory", "Outcome", "Fault", "StageResult", "Verdict"),
+    "Stages": ("Stage", "GroupStage", "Attempt"),
+    "Composition": (
+        "Slot", "Composite", "Pipeline", "AnyOf", "AllOf", "Product", "Quorum", "First",
+    ),
+    "For plugins": ("hookimpl", "Examples", "Rewrite", "Attack"),
+    "Errors": (
+        "RlenvError", "ConfigError", "UnknownTask", "TaskError", "PluginError", "InputError",
+        "VerifierFault", "WorkExceeded", "ScoreError",
+    ),
+}  # fmt: skip
+COLUMNS = """In `[tasks]`, a value of a task is read from a row as one of these:
+- `"name"`, a column; `"a.b"` reaches into an object;
+- `{ column = "name", pattern = '#### (.+)$' }`, the first group of a pattern in a column;
+- `{ template = "{question} Go on." }`, columns filled into a text, with doubled braces for braces;
+- `{ value = 3 }`, the same for all.
+
+A `prompt` that is a list of messages keeps all of them in `info.messages`; the task's prompt is then the text of
+the last user message."""
+
+
+def pages() -> dict[str, str]:
+    """File name in docs/reference → its text."""
+    made: Mapping[str, Callable[[], Iterator[str]]] = {
+        "api.md": api,
+        "testing.md": testing,
+        "stages.md": stages,
+        "hooks.md": hook_page,
+        "commands.md": commands,
+        "env-toml.md": env_toml,
+        "scores.md": scores,
+        "faults.md": faults,
+    }
+    return {name: _page(make()) for name, make in made.items()}
+
+
+def _page(lines: Iterator[str]) -> str:
+    title, *rest = lines
+    text = "\n".join([title, "", NOTE, *rest]).replace("\n\n\n", "\n\n")
+    return "\n".join(line.rstrip() for line in text.splitlines()).rstrip() + "\n"
+
+
+def api() -> Iterator[str]:
+    yield "# The public API of `rlenv`"
+    yield "What `rlenv.__all__` names is public, and this is all of it.\n"
+    named = {name for group in GROUPS.values() for name in group}
+    assert named == set(rlenv.__all__), named ^ set(rlenv.__all__)
+    for title, names in GROUPS.items():
+        yield f"## {title}"
+        for name in names:
+            yield from _thing(name, getattr(rlenv, name), 3)
+    yield "## `rlenv.workers`"
+    from rlenv import workers
+
+    yield from _thing("workers.call", workers.call, 3)
+
+
+def testing() -> Iterator[str]:
+    from rlenv import testing as kit
+
+    yield "# `rlenv.testing`"
+    yield markdown(kit) + "\n"
+    for name in kit.__all__:
+        yield from _thing(name, getattr(kit, name), 2)
+
+
+def _thing(name: str, thing: Any, depth: int) -> Iterator[str]:
+    """A class with its methods, or a function."""
+    yield f"{'#' * depth} `{name}`"
+    if not (inspect.isclass(thing) or inspect.isroutine(thing)):
+        yield "Marks a function of a plugin as the implementation of the hook of its name.\n"
+        return
+    if not _abstract(thing):
+        yield f"`{name.rpartition('.')[2]}{signature(thing)}`\n"
+    yield markdown(thing) + "\n"
+    if inspect.isclass(thing):
+        for attribute, member in vars(thing).items():
+            yield from _member(attribute, member)
+
+
+def _abstract(thing: Any) -> bool:
+    return inspect.isclass(thing) and (
+        getattr(thing, "_is_protocol", False) or issubclass(thing, Exception)
+    )
+
+
+def _member(name: str, member: Any) -> Iterator[str]:
+    function = getattr(member, "__func__", getattr(member, "fget", member))
+    if name.startswith("_") or not inspect.isfunction(function) or not function.__doc__:
+        return
+    how = "async " if inspect.iscoroutinefunction(function) else ""
+    shown = name if isinstance(member, property) else f"{name}{signature(function, skip=True)}"
+    text = markdown(function)
+    yield f"- `{how}{shown}`: " + text.replace("\n", "\n  ") + "\n"
+
+
+def signature(thing: Any, *, skip: bool = False) -> str:
+    """The parameters with their defaults; types stand in the text."""
+    parameters = list(inspect.signature(thing).parameters.values())[1 if skip else 0 :]
+    shown, starred = [], False
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            shown.append("*")
+        starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        shown.append(_parameter(parameter))
+    return f"({', '.join(shown)})"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    name, default = parameter.name, parameter.default
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return f"*{name}"
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return f"**{name}"
+    if default is parameter.empty:
+        return name
+    if default is attrs.NOTHING or isinstance(default, Mapping):  # a factory, here always of dict
+        return f"{name}={{}}"
+    plain = default in ((), None) or isinstance(default, bool | int | float | str)
+    return f"{name}={default!r}" if plain else f"{name}=…"
+
+
+def markdown(thing: Any) -> str:
+    """A docstring, its sections as lists."""
+    doc = "" if thing.__doc__ is None else inspect.cleandoc(thing.__doc__)
+    lines, inside = [], False
+    for line in doc.replace("``", "`").splitlines():
+        title = SECTION.match(line)
+        if title:
+            inside = True
+            lines += [f"*{title[1]}*", ""]
+        elif inside and line.startswith("    ") and not line.startswith("     "):
+            head, colon, rest = line.strip().partition(":")
+            lines.append(f"- `{head}`{colon}{rest}")
+        elif inside and line.startswith("     "):
+            lines.append(f"  {line.strip()}")
+        else:
+            inside = inside and not line.strip()
+            lines.append(LISTED.sub(r"- `\1`: ", line))
+    return "\n".join(lines).strip()
+
+
+def stages() -> Iterator[str]:
+    yield "# Stages and their options"
+    yield "`rlenv stages NAME` prints the same for whatever is installed.\n"
+    for plugin in _plugins():
+        for short in sorted(registry().stages(plugin)):
+            use = f"{plugin}/{short}"
+            cls = registry().stage_type(use)
+            yield f"## `{use}`"
+            yield prose(cls) + "\n"
+            yield from (f"- {label}: {value}" for label, value in facts(cls))
+            yield ""
+            yield from _options(cls)
+
+
+def _plugins() -> Iterator[str]:
+    """The plugins of this repository, core first."""
+    manifests = [ROOT / "core/pyproject.toml", *sorted(ROOT.glob("plugins/*/pyproject.toml"))]
+    for manifest in manifests:
+        project = tomllib.loads(manifest.read_text("utf-8"))["project"]
+        yield from project.get("entry-points", {}).get("rlenv", {"core": ""})
+
+
+def _options(cls: Any) -> Iterator[str]:
+    options = [option for option in options_of(cls)[0] if option.name != "slots"]
+    if not options:
+        yield "It has no options.\n"
+        return
+    yield from head("option", "type", "default", "meaning")
+    for option in options:
+        default = "required" if option.required else f"`{toml(option.default)}`"
+        yield row(
+            f"`{option.name}`",
+            kind(option.kind),
+            default,
+            option.doc.replace("``", "`").rstrip("."),
+        )
+    yield ""
+
+
+def hook_page() -> Iterator[str]:
+    yield "# Hooks"
+    yield markdown(hooks) + "\n"
+    for name, hook in vars(hooks).items():
+        if hasattr(hook, "rlenv_spec"):
+            yield f"## `{name}{signature(hook)}`"
+            yield markdown(hook) + "\n"
+    for name in ("Examples", "Rewrite", "Attack"):
+        yield from _thing(name, getattr(hooks, name), 2)
+    yield f"## What a stage is\n\n{markdown(stage.Stage)}\n"
+    yield f"The phases, in order: {', '.join(f'`{phase}`' for phase in stage.PHASES)}."
+
+
+def commands() -> Iterator[str]:
+    yield "# The command line"
+    yield from _help("rlenv", cli)
+    for name in BUILTIN:
+        command = import_module(f"rlenv.cli.{name}").command
+        yield f"## `rlenv {name}`"
+        yield from _help(f"rlenv {name}", command)
+
+
+def _help(name: str, command: click.Command) -> Iterator[str]:
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
+    yield f"```text\n{command.get_help(context)}\n```\n"
+
+
+def env_toml() -> Iterator[str]:
+    yield "# The keys of an env.toml"
+    yield "An unknown key is a mistake, and all mistakes of a file are told at once.\n"
+    tables: Mapping[str, type] = {
+        "the file": EnvEntry, "`[[stage]]`": StageEntry, "`[tasks]`": TasksEntry, "`[[task]]`": TaskEntry,
+    }  # fmt: skip
+    for title, cls in tables.items():
+        yield f"## Keys of {title}" if title == "the file" else f"## {title}"
+        yield from head("key", "default", "meaning")
+        docs = argument_docs(cls)
+        for key in attrs.fields(cls):
+            yield row(f"`{key.name}`", _default(key), docs[key.name].replace("``", "`").rstrip("."))
+        yield ""
+    yield f"## What a column may be\n\n{COLUMNS}\n"
+    yield "## Reserved tables"
+    yield from (f"- `[{name}]`: {owner}" for name, owner in RESERVED.items())
+
+
+def _default(key: attrs.Attribute[Any]) -> str:
+    if key.default is attrs.NOTHING:
+        return "required"
+    empty = key.default is None or isinstance(key.default, attrs.Factory) or key.default == ()  # type: ignore[arg-type]
+    return "" if empty else f"`{toml(key.default)}`"
+
+
+def faults() -> Iterator[str]:
+    yield "# Kinds of faults"
+    yield "A fault says that the *verifier* broke: the response is unscored, and `reward` is null.\n"
+    source = inspect.getsource(values)
+    said = dict(re.findall(r'^    "(\w+)",  # (.+)$', source, re.M))
+    yield from head("kind", "when", "what to do")
+    for name in values.FAULT_KINDS:
+        yield row(f"`{name}`", said[name], REMEDIES[name])
+    yield "\n`transient` says that the same response may be scored when it is tried again."
+
+
+def main(folder: Path) -> None:
+    os.environ.setdefault("RLENV_SECRET", "for these pages only")
+    folder.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, "utf-8")
+    sys.stdout.write(f"wrote {len(pages())} pages to {folder}\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "docs/reference")
