@@ -175,9 +175,8 @@ class Pipeline(Composite):
         self.base = base
         super().__init__(slots)
         largest = max(slot.weight for slot in self.slots)
-        scaled = [slot.weight / largest for slot in self.slots]  # so that no scale overflows
-        total = math.fsum(scaled)
-        self._shares = tuple(w / total for w in scaled)
+        self._weights = [slot.weight / largest for slot in self.slots]  # so that no scale overflows
+        self._total = math.fsum(self._weights)
 
     def _problems(self) -> Iterable[str]:
         yield from super()._problems()
@@ -191,7 +190,7 @@ class Pipeline(Composite):
             )
 
     def fold(self) -> Fold:
-        mean = 0.0
+        weighted: list[float] = []
         shaped: list[tuple[Slot, float]] = []
         for i, slot in enumerate(self.slots):
             result = yield i
@@ -203,10 +202,10 @@ class Pipeline(Composite):
             score = outcome.score
             if slot.gate is not None and score < slot.gate:
                 return Combined(0.0, 0.0, None, result.stage)
-            mean += self._shares[i] * score
+            weighted.append(self._weights[i] * score)
             if slot.bonus or slot.penalty:
                 shaped.append((slot, score))
-        mean = min(mean, 1.0)
+        mean = math.fsum(weighted) / self._total  # exactly 1 when every score is
         raw = shape(mean, self.base, shaped) if shaped else self.base * mean
         return Combined(clamp(raw), raw)
 
