@@ -84,6 +84,13 @@ def test_every_law_stands_in_the_table_of_properties() -> None:
     assert [name for name in LAWS if name not in (table or "")] == []
 
 
+def test_every_law_is_explained() -> None:
+    page = Path(__file__).parents[3] / "docs" / "laws.md"
+    load()
+
+    assert [name for name in LAWS if f"| {name} |" not in page.read_text("utf-8")] == []
+
+
 def test_an_unknown_law_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="there is no law 'rage'"):
         failing_laws(Sound(), EXAMPLES, laws=["rage"])

@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 from rlenv.values import StageResult, Task
 
 from .bench import Pair, told
-from .subject import Subject
+from .subject import DRAWN, Subject
 
 Law: TypeAlias = Callable[[Subject], None]
 LAWS: dict[str, Law] = {}
@@ -53,13 +53,20 @@ def law(test: Law) -> Law:
 
 
 def _message(name: str, protects: str, subject: Subject, found: str) -> str:
-    plugin, _, short = subject.use.partition("/")
-    seed = subject.effort.seed
     return (
         f"{subject.name} breaks the law '{name}': {protects}\n{found}\n"
-        f"seed: {seed}\n"
-        f"reproduce: rlenv check {plugin} --law {name} --stage {short} --seed {seed}"
+        f"seed: {subject.effort.seed}\nreproduce: {_again(name, subject)}"
     )
+
+
+def _again(name: str, subject: Subject) -> str:
+    """How to see it again; a stage at hand has no plugin to name."""
+    seed, drawn = subject.effort.seed, subject.effort.examples
+    if subject.origin is None:
+        return f"broken_laws(stage, examples, laws=[{name!r}], max_examples={drawn}, seed={seed})"
+    plugin, _, short = subject.use.partition("/")
+    more = "" if drawn == DRAWN else f" --examples {drawn}"
+    return f"rlenv check {plugin} --law {name} --stage {short} --seed {seed}{more}"
 
 
 def require(holds: object, found: str, *shown: tuple[str, object]) -> None:

@@ -14,6 +14,8 @@ from rlenv.values import StageResult, Task
 
 from .bench import Bench, Pair
 
+DRAWN = 100  # examples that Hypothesis draws for a law, unless told otherwise
+
 
 @frozen
 class Effort:
@@ -26,7 +28,7 @@ class Effort:
         patience: seconds that a stage may take for one response; its own deadline when that is shorter.
     """
 
-    examples: int = 100
+    examples: int = DRAWN
     seed: int = 0
     seconds: float = 8.0
     patience: float = 10.0

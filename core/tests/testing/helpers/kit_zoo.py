@@ -257,6 +257,17 @@ class Counts(Stateful):
 
 
 @define
+class Numbers(Stateful):
+    """Numbers the responses."""
+
+    asked: int = 0
+
+    def check(self, attempt: Attempt) -> Outcome:
+        self.asked += 1
+        return Outcome(float(same(attempt)), f"number {self.asked}")
+
+
+@define
 class Remembers(Stateful):
     """Says what came before."""
 

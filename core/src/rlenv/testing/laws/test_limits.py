@@ -19,6 +19,7 @@ from rlenv.values import StageResult
 UNITS = (
     "a", "0", " ", "\n", "(", "{", "[", "\\", "$", "-", ",", "ab ", "1,", "x+", "<a>", "`", '"', "\u0301", "\\boxed{", "<think>", "a" * 99 + " ", "é", "*", "#",
 )  # fmt: skip
+HELD = 0.5  # seconds; whoever awaits gives the loop back within milliseconds
 SIZES = (30, 1_000, 20_000, 200_000)
 
 
@@ -80,8 +81,18 @@ def test_loop(subject: Subject) -> None:
         blocked = result.fault is not None and result.fault.kind in ("blocked", "timeout")
         require(not blocked, "it keeps the event loop", *case(pair, result))
         if not subject.before:
-            gap = asyncio.run(_longest_gap(check, pair, subject.effort.patience))
-            require(gap < 1.0, f"it kept the event loop for {gap:.1f} s", *case(pair))
+            gap = _held(check, pair, subject.effort.patience)
+            require(gap < HELD, f"it kept the event loop for {gap:.1f} s", *case(pair))
+
+
+def _held(check: Callable[[Attempt], Any], pair: Pair, seconds: float) -> float:
+    """How long the check holds its loop at a time; the least of three tries, since a machine may be busy."""
+    least = seconds
+    for _ in range(3):
+        least = min(least, asyncio.run(_longest_gap(check, pair, seconds)))
+        if least < HELD:
+            break
+    return least
 
 
 async def _longest_gap(check: Callable[[Attempt], Any], pair: Pair, seconds: float) -> float:
