@@ -1,6 +1,7 @@
 """What a stage raised or returned, told as a fault: its kind, its words, whether a retry may help."""
 
 import re
+import sys
 from math import inf
 
 import pytest
@@ -14,10 +15,14 @@ HERE = r"engine/test_engine_faults\.py:\d+"
 
 
 @frozen
-class Raises:
-    what: BaseException
+class Plain:
     phase = "diff"
     where = "inline"
+
+
+@frozen
+class Raises(Plain):
+    what: BaseException
 
     def check(self, attempt: Attempt) -> Outcome:
         raise self.what
@@ -101,10 +106,8 @@ def test_only_a_person_stops_a_stage():
 
 
 @frozen
-class Returns:
+class Returns(Plain):
     what: object
-    phase = "diff"
-    where = "inline"
 
     def check(self, attempt: Attempt) -> Outcome:
         return self.what  # type: ignore[return-value]
@@ -167,6 +170,41 @@ def test_what_only_has_something_to_close_is_left_open():
 
     assert judged(leaf(Returns(None)), file, 0.0).fault.message.endswith("not File")
     assert not file.closed
+
+
+def test_the_time_of_a_stage_ends_when_it_returns_or_raises(monkeypatch):
+    for stage in (Returns(Outcome(1.0)), Returns(None), Raises(ValueError("no"))):
+        clock = iter([100.0, 102.5])
+        monkeypatch.setattr("rlenv.engine.perf_counter", lambda clock=clock: next(clock))
+
+        assert check_now(leaf(stage), Attempt(Task("p"), "r")).seconds == 2.5
+
+
+def test_the_place_of_an_error_is_where_it_was_raised_however_deep():
+    def deep(levels):
+        return deep(levels - 1) if levels else exec(compile("1 / 0", "far/down.py", "exec"))
+
+    @frozen
+    class Deep(Plain):
+        def check(self, attempt: Attempt) -> Outcome:
+            raise AssertionError(deep(5))
+
+    fault = check_now(leaf(Deep()), Attempt(Task("p"), "r")).fault
+
+    assert fault == Fault("error", "ZeroDivisionError: division by zero (far/down.py:1)")
+
+
+def test_a_request_to_leave_the_event_loop_is_no_fault():
+    from rlenv.workers.call import Offload
+
+    with pytest.raises(Offload):
+        raised(Offload())
+
+
+def test_an_error_is_a_fault_where_no_worker_was_ever_needed(monkeypatch):
+    monkeypatch.delitem(sys.modules, "rlenv.workers.call", raising=False)
+
+    assert raised(ValueError("no")).kind == "error"
 
 
 def test_a_fault_of_our_own_takes_no_time_and_is_not_transient_unless_said():

@@ -1,5 +1,7 @@
 """The walk itself, with results that a table tells: what runs, for how long, and what comes of it."""
 
+from math import inf
+
 import pytest
 from attrs import frozen
 from rlenv import Attempt, Pipeline, Slot, Task
@@ -42,6 +44,7 @@ class Table:
         return leaf.path not in self.away
 
     def check(self, leaf, run, seconds):
+        assert type(run) is Run
         self.given.append((leaf.path, seconds))
         score, took = self.rows[leaf.path]
         return StageResult(leaf.path, Outcome(score), None, took)
@@ -148,13 +151,21 @@ def test_a_stage_elsewhere_gets_its_own_time_but_no_more_than_there_is(own, give
     assert [r.stage for r in run.log] == ["in/a", "in/b"]
 
 
+def test_a_stage_elsewhere_runs_in_the_last_moment_that_is_left():
+    host = Table({"in/a": (1.0, 9.5), "in/b": (1.0, 0.25)}, away={"in/b"})
+
+    _, waited, _ = walk(Pipeline([Slot("in", Pipeline(slots("a", "b")), timeout=10.0)]), host)
+
+    assert waited == [("in/b", 0.5)]
+
+
 def test_what_is_known_is_replayed_and_the_walk_goes_on_behind_it():
     known = [StageResult("a", Outcome(0.5), None, 1.0)]
     host = Table({"b": (1.0, 1.0), "c": (0.0, 1.0)})
 
     said, _, run = walk(Pipeline(slots("a", "b", "c")), host, known)
 
-    assert [path for path, _ in host.given] == ["b", "c"]
+    assert host.given == [("b", inf), ("c", inf)]
     assert said.results[0] is known[0]
     assert said.value == 0.5
     assert [r.stage for r in run.log] == ["a", "b", "c"]
