@@ -231,6 +231,49 @@ def test_print_shows_the_first_rows_as_plain_lines(opened, make):
     assert page.eval("document.querySelectorAll('.row').length") < 100
 
 
+def test_a_narrow_screen_needs_no_sideways_scrolling(opened, make):
+    row, _ = make
+    opened([row()]).call("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=True)  # fmt: skip
+    page = opened([row(task="long-" * 30, response="word " * 300)])
+    page.click(".row")
+    page.until("document.querySelector('.sums') ? 1 : 0")
+    width = page.eval("document.documentElement.scrollWidth")
+    page.call("Emulation.clearDeviceMetricsOverride")
+    assert width == 400
+
+
+def test_arithmetic_in_the_page_agrees_with_the_engine(opened, make):
+    """Every reward that the engine made is reached again from the scores that stand in the row."""
+    from rlenv import Pipeline, Slot
+    from rlenv.values import Outcome, StageResult
+
+    row, stage = make
+    kinds = [("a", 2.0, 0.0, 0.0), ("b", 1.0, 0.0, 0.0), ("c", 0.0, 0.3, 0.0), ("d", 0.0, 0.0, 0.4)]
+    slots = [Slot(n, object(), weight=w, bonus=b, penalty=p) for n, w, b, p in kinds]
+    rows = []
+    for i in range(81):
+        given = [(i // 3**k % 3) / 2 for k in range(4)]
+        fold = Pipeline(slots, base=0.9).fold()
+        next(fold)
+        combined = None
+        try:
+            for slot, score in zip(slots, given, strict=True):
+                fold.send(StageResult(slot.name, Outcome(score)))
+        except StopIteration as end:
+            combined = end.value
+        assert combined is not None
+        stages = [stage(n, s, weight=w, bonus=b, penalty=p) for (n, w, b, p), s in zip(kinds, given, strict=True)]  # fmt: skip
+        rows.append(row(combined.value, stages=stages))
+    page = opened(rows)
+    for number in range(1, 82, 4):
+        page.eval(f"location.hash = '#row-{number}'")
+        page.until(f"document.querySelector('.row[data-row=\"{number}\"][aria-expanded=true]') && document.querySelector('.sums') ? 1 : 0")  # fmt: skip
+        shown = page.texts(".sums tr:last-child td")
+        assert shown[1] == "clamped to [0, 1]"
+        assert float(shown[2].removeprefix("= ")) == pytest.approx(rows[number - 1]["reward"])
+        page.eval("location.hash = ''")
+
+
 def test_an_old_browser_is_told_what_it_lacks(chromium, scores, make, tmp_path):
     row, _ = make
     write(tmp_path / "r.html", [gather(scores([row()]))])

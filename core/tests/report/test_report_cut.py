@@ -125,3 +125,13 @@ def test_interning_keeps_every_entry():
     values, which = interned(["a", None, "a", "b"])
     assert [values[i] for i in which] == ["a", None, "a", "b"]
     assert len(values) == 3
+
+
+def test_narrow_limits_shorten_values_too():
+    assert len(json.dumps(shown_value({"x": ["y" * 500] * 500}, 80))) < 4000
+
+
+def test_stages_beyond_the_first_are_counted(make):
+    _, stage = make
+    found = shown_stages([stage()] * 100, public=True)
+    assert (len(found), found[-1]["left"]) == (64, 36)

@@ -11,6 +11,7 @@ VALUE_CHARS = 1000
 VALUE_ITEMS = 50
 VALUE_DEPTH = 6
 VALUE_PARTS = 400
+WIDE = 20_000  # the limit of a response at which nothing else is shortened for its sake
 MESSAGES = 60
 STAGES = 64
 NUMBERS = ("score", "weight", "gate", "penalty", "bonus", "seconds")
@@ -74,25 +75,30 @@ def shown_response(response: Any, limit: int) -> Any:
     return {"messages": messages, "left": left, "at": half}
 
 
-def shown_value(value: Any) -> Any:
-    """A JSON value no larger than a reader takes in; what is left out is said in its place."""
-    return _shown(value, VALUE_DEPTH, [VALUE_PARTS])
+def shown_value(value: Any, limit: int = WIDE) -> Any:
+    """A JSON value no larger than a reader takes in; what is left out is said in its place.
+
+    Args:
+        limit: that of the responses; texts here are cut at a quarter of it, within 40 to 1,000 characters.
+    """
+    chars = max(40, min(VALUE_CHARS, limit // 4))
+    return _shown(value, VALUE_DEPTH, [max(20, min(VALUE_PARTS, limit // 4))], chars)
 
 
-def _shown(value: Any, depth: int, parts: list[int]) -> Any:
+def _shown(value: Any, depth: int, parts: list[int], chars: int) -> Any:
     parts[0] -= 1
     if isinstance(value, str):
-        left = len(value) - VALUE_CHARS
-        return value if left <= 0 else f"{value[:VALUE_CHARS]} [... {left:,} more characters]"
+        left = len(value) - chars
+        return value if left <= 0 else f"{value[:chars]} [... {left:,} more characters]"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >> 53:
-        return _shown(_digits(value), depth, parts)  # a browser would round it
+        return _shown(_digits(value), depth, parts, chars)  # a browser would round it
     if not isinstance(value, (Mapping, list, tuple)) or not value:
         return value
     if depth == 0 or parts[0] <= 0:
         return f"[... {len(value):,} items]"
     if isinstance(value, Mapping):
-        return _mapping(value, depth, parts)
-    return _sequence(value, depth, parts)
+        return _mapping(value, depth, parts, chars)
+    return _sequence(value, depth, parts, chars)
 
 
 def _digits(value: int) -> str:
@@ -101,43 +107,53 @@ def _digits(value: int) -> str:
     )
 
 
-def _mapping(value: Mapping[str, Any], depth: int, parts: list[int]) -> dict[str, Any]:
+def _mapping(value: Mapping[str, Any], depth: int, parts: list[int], chars: int) -> dict[str, Any]:
     keys = list(value)[:VALUE_ITEMS]
-    found = {str(key)[:VALUE_CHARS]: _shown(value[key], depth - 1, parts) for key in keys}
+    found = {str(key)[:chars]: _shown(value[key], depth - 1, parts, chars) for key in keys}
     if len(value) > VALUE_ITEMS:
         found["..."] = f"[{len(value) - VALUE_ITEMS:,} more entries]"
     return found
 
 
-def _sequence(value: Sequence[Any], depth: int, parts: list[int]) -> list[Any]:
-    found = [_shown(item, depth - 1, parts) for item in value[:VALUE_ITEMS]]
+def _sequence(value: Sequence[Any], depth: int, parts: list[int], chars: int) -> list[Any]:
+    found = [_shown(item, depth - 1, parts, chars) for item in value[:VALUE_ITEMS]]
     if len(value) > VALUE_ITEMS:
         found.append(f"[... {len(value) - VALUE_ITEMS:,} more]")
     return found
 
 
-def shown_fault(fault: Any, *, public: bool) -> dict[str, Any] | None:
+def shown_fault(fault: Any, *, public: bool, limit: int = WIDE) -> dict[str, Any] | None:
     """The fault; for the public only its kind, since a message may quote what is private."""
     if not isinstance(fault, Mapping):
         return None
     kept = {"kind": str(fault.get("kind"))[:40], "transient": bool(fault.get("transient"))}
-    return kept if public else {**kept, "message": cut(str(fault.get("message")), VALUE_CHARS)}
+    return kept if public else {**kept, "message": shown_value(str(fault.get("message")), limit)}
 
 
-def shown_stages(stages: Any, *, public: bool, depth: int = 12) -> list[dict[str, Any]]:
+def shown_stages(
+    stages: Any, *, public: bool, limit: int = WIDE, depth: int = 12
+) -> list[dict[str, Any]]:
     """The stages of a row as the page reads them; without ``private`` and messages for the public."""
-    return [_stage(stage, public=public, depth=depth) for stage in stages[:STAGES]]
+    left = len(stages) - STAGES
+    found = [_stage(s, public=public, limit=limit, depth=depth) for s in stages[:STAGES]]
+    if left > 0:
+        found[-1]["left"] = left
+    return found
 
 
-def _stage(stage: Mapping[str, Any], *, public: bool, depth: int) -> dict[str, Any]:
+def _stage(stage: Mapping[str, Any], *, public: bool, limit: int, depth: int) -> dict[str, Any]:
     found: dict[str, Any] = {key: _number(stage.get(key)) for key in NUMBERS}
     found |= {key: str(stage.get(key) or "")[:200] for key in ("name", "use", "phase")}
-    found["detail"] = shown_value(str(stage.get("detail") or ""))
-    found["fault"] = shown_fault(stage.get("fault"), public=public)
+    found["detail"] = shown_value(str(stage.get("detail") or ""), limit)
+    found["fault"] = shown_fault(stage.get("fault"), public=public, limit=limit)
     kept = ("data", "steps") if public else ("data", "steps", "private")
-    found |= {key: shown_value(stage[key]) for key in kept if stage.get(key)}
-    if stage.get("children") and depth:
-        found["children"] = shown_stages(stage["children"], public=public, depth=depth - 1)
+    found |= {key: shown_value(stage[key], limit) for key in kept if stage.get(key)}
+    children = stage.get("children")
+    if children and depth:
+        inner = shown_stages(children, public=public, limit=limit, depth=depth - 1)
+        found["children"] = inner
+    elif children:
+        found["left"] = len(children)
     return found
 
 

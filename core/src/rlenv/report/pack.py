@@ -15,9 +15,11 @@ from .cut import cut, shown_fault, shown_response, shown_stages, shown_value
 from .gather import Gathered
 
 CHUNK_ROWS = 256
-LIMITS = (20_000, 12_000, 8_000, 5_000, 3_000, 2_000, 1_200, 800, 500, 300, 150, 80)
+LIMITS = (
+    20_000, 14_000, 10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 650, 450, 320, 220, 150, 80
+)  # fmt: skip
 PROMPT_SHARE = 4  # a prompt is cut at a quarter of what a response may have
-BUDGET = 23_000_000
+BUDGET = 24_000_000  # bytes
 
 
 def packed(value: Any) -> str:
@@ -51,8 +53,8 @@ def _row(row: Mapping[str, Any], limit: int, *, public: bool) -> dict[str, Any]:
     return {
         "stop": stop[:200] if isinstance(stop, str) else None,
         "response": shown_response(row.get("response"), limit),
-        "fault": shown_fault(row["fault"], public=public),
-        "stages": shown_stages(row["stages"], public=public),
+        "fault": shown_fault(row["fault"], public=public, limit=limit),
+        "stages": shown_stages(row["stages"], public=public, limit=limit),
     }
 
 
@@ -61,7 +63,7 @@ def _task(run: Gathered, task: str, limit: int, *, public: bool) -> dict[str, An
         return None
     _, prompt, answer = run.known.tasks[task]
     found = {"prompt": cut(prompt, max(80, limit // PROMPT_SHARE))}
-    return found if public else {**found, "answer": shown_value(answer)}
+    return found if public else {**found, "answer": shown_value(answer, limit)}
 
 
 def chunks(run: Gathered, limit: int, *, public: bool) -> Iterator[str]:
@@ -84,7 +86,7 @@ def estimate(run: Gathered, limit: int, *, public: bool) -> float:
 def fitting(run: Gathered, budget: float, *, public: bool) -> tuple[int, list[str]]:
     """The largest limit whose chunks stay within ``budget`` bytes, and those chunks."""
     for limit in LIMITS[:-1]:
-        if estimate(run, limit, public=public) <= 0.9 * budget:
+        if estimate(run, limit, public=public) <= 0.97 * budget:
             found = _within(chunks(run, limit, public=public), budget)
             if found is not None:
                 return limit, found

@@ -102,18 +102,25 @@ def _pieces(runs: Sequence[Gathered], *, public: bool) -> Iterator[str]:
         **_own(),
     }
     before, after = template.split("{{data}}")
+    index = packed(_index(runs, found))
+    limits, rows = _rows(runs, BUDGET - PAGE_BYTES - len(index), public=public)
+    facts = packed(_facts(runs, limits, public=public))
+    values["index"] = _block("index", index) + _block("facts", facts)
     yield _filled(before, values)
-    index, limits, left = _index(runs, found), [], BUDGET - PAGE_BYTES
-    text = packed(index)
-    left -= len(text)
+    yield from rows  # last, so that the page stands before a browser has read them all
+    yield after
+
+
+def _rows(runs: Sequence[Gathered], budget: float, *, public: bool) -> tuple[list[int], list[str]]:
+    """The limits at which responses were cut, and the packed rows of all runs."""
+    limits: list[int] = []
+    blocks: list[str] = []
     for k, run in enumerate(runs):
-        limit, texts = fitting(run, left / (len(runs) - k), public=public)
-        left -= sum(map(len, texts))
+        limit, texts = fitting(run, budget / (len(runs) - k), public=public)
+        budget -= sum(map(len, texts))
         limits.append(limit)
-        yield from (_block(f"rows{k}", piece) for piece in texts)
-    yield _block("index", text)
-    yield _block("facts", packed(_facts(runs, limits, public=public)))
-    yield _filled(after, values)
+        blocks += (_block(f"rows{k}", text) for text in texts)
+    return limits, blocks
 
 
 def _upper(

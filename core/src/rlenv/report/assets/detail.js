@@ -33,7 +33,7 @@ function faultNodes(fault) {
   const again = fault.transient ? ' (a retry may help)' : '';
   return [
     el('p', { class: 'none' }, 'fault: ' + plainly(fault.kind) + again),
-    fault.message ? privately(el('dl', { class: 'facts' }, el('dt', {}, 'message'), el('dd', {}, safe(whole(fault.message))))) : null,
+    fault.message ? privately(el('dl', { class: 'facts' }, el('dt', {}, 'message'), el('dd', {}, safe(fault.message)))) : null,
   ];
 }
 
@@ -70,6 +70,7 @@ function stageNode(stage) {
     stage.steps ? facts({ steps: stage.steps }) : null,
     stage.private ? privately(facts(stage.private)) : null,
     faultNodes(stage.fault),
+    stage.left ? gap(stage.left, 'more stage') : null,
     stage.children ? [el('p', { class: 'how' }, inner(stage)), stage.children.map(stageNode)] : null);
 }
 

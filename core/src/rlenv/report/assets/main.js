@@ -36,12 +36,12 @@ function single(index, facts) {
     return el('span', { class: 'fail' }, stop(i) ? 'stopped at ' + plainly(stop(i)) : 'failed');
   };
   const columns = [
-    column('Row', '4.2rem', 'n dim', (i) => (i + 1).toLocaleString('en-US'), (i) => i),
-    column('Task', 'minmax(7rem, 1fr)', '', (i) => nameOf(task(i)), (i) => ranks[index.task[i]]),
-    column('Reward', '7rem', '', (i) => rewardCell(index.reward[i]), (i) => index.reward[i]),
+    column('Row', '3.9rem', 'n dim', (i) => (i + 1).toLocaleString('en-US'), (i) => i),
+    column('Task', 'minmax(0, 1fr)', '', (i) => nameOf(task(i)), (i) => ranks[index.task[i]]),
+    column('Reward', '6.4rem', '', (i) => rewardCell(index.reward[i]), (i) => index.reward[i]),
     column('Outcome', '9rem', 'hide', outcome, state),
     column('Time', '5.4rem', 'n dim hide', (i) => duration(index.seconds[i]), (i) => index.seconds[i], true),
-    column('Response', 'minmax(8rem, 2.6fr)', 'dim', (i) => plainly(index.preview[i])),
+    column('Response', 'minmax(0, 2.6fr)', 'dim', (i) => plainly(index.preview[i])),
   ];
   if (facts.tasksKnown) columns.splice(2, 0, column('Split', '5.5rem', 'dim hide', (i) => plainly(split(i)), (i) => split(i)));
   const stops = index.stops.filter((s) => s !== null);
@@ -71,13 +71,13 @@ function double(index, facts) {
   const tint = { gained: 'pass', lost: 'fail', 'newly unscored': 'none' };
   const deltaCell = (i) => (delta(i) === null ? '' : el('span', { class: tint[change(i)] || 'how' }, signed(delta(i))));
   const columns = [
-    column('Task', 'minmax(7rem, 1fr)', '', (i) => nameOf(task(i)), (i) => ranks[index.task[i]]),
+    column('Task', 'minmax(0, 1fr)', '', (i) => nameOf(task(i)), (i) => ranks[index.task[i]]),
     column('Change', '8.2rem', '', (i) => el('span', { class: tint[change(i)] || 'how' }, change(i)), (i) => index.change[i]),
     column('A', '7rem', 'hide', reward(index.rewardA, index.a), (i) => index.rewardA[i]),
     column('B', '7rem', 'hide', reward(index.rewardB, index.b), (i) => index.rewardB[i]),
     column('B \u2212 A', '5rem', 'n', deltaCell, delta),
     column('Time in B', '5.6rem', 'n dim hide', (i) => duration(index.secondsB[i]), (i) => index.secondsB[i], true),
-    column('Response', 'minmax(8rem, 2.2fr)', 'dim', (i) => plainly(index.preview[i])),
+    column('Response', 'minmax(0, 2.2fr)', 'dim', (i) => plainly(index.preview[i])),
   ];
   const info = (i, k) => ({ task: task(i), row: [index.a, index.b][k][i] + 1, reward: [index.rewardA, index.rewardB][k][i], base: facts.bases[k] });
   const pairs = runs.map((_, k) => {
@@ -107,11 +107,12 @@ function haystack(view) {
 // Row numbers of the table whose full text holds the needle; says how far it is.
 async function deepSearch(view, needle, said, stopped) {
   const found = new Set();
-  const all = view.runs.reduce((n, run) => n + run.blocks.length, 0);
+  const packs = await Promise.all(view.runs.map((run) => run.blocks()));
+  const all = packs.reduce((n, pack) => n + pack.length, 0);
   let done = 0;
-  for (const [k, run] of view.runs.entries()) {
-    for (let c = 0; c < run.blocks.length; c++) {
-      const chunk = await unpack(run.blocks[c].textContent);
+  for (const [k, pack] of packs.entries()) {
+    for (let c = 0; c < pack.length; c++) {
+      const chunk = await unpack(pack[c].textContent);
       if (stopped()) return null;
       chunk.rows.forEach((row, r) => {
         if (texts(row).some((text) => text.toLowerCase().includes(needle))) {
@@ -133,7 +134,7 @@ function texts(x) {
 function controls(view, grid) {
   const wanted = { text: '', deep: false, kind: -1, choice: {} };
   const status = el('p', { class: 'status', role: 'status' });
-  const search = el('input', { type: 'search', placeholder: 'Search tasks and responses  ( / )', 'aria-label': 'search rows' });
+  const search = el('input', { type: 'search', placeholder: 'Search tasks and responses', 'aria-label': 'search rows' });
   const deep = el('input', { type: 'checkbox' });
   let hay = null, turn = 0, timer = 0;
 
@@ -162,7 +163,7 @@ function controls(view, grid) {
     grid.show(first);
     tell(first);
     if (!wanted.deep || !wanted.text) return;
-    const said = (share) => { if (mine === turn) tell(first, ' so far; whole responses searched: ' + Math.round(100 * share) + ' %'); };
+    const said = (share) => { if (mine === turn) tell(first, ' so far; details searched: ' + Math.round(100 * share) + ' %'); };
     const deeply = await deepSearch(view, wanted.text, said, () => mine !== turn);
     if (mine !== turn || !deeply) return;
     const order = matches(deeply);
@@ -193,7 +194,7 @@ function controls(view, grid) {
     for (const select of selects) select.value = '';
     return apply();
   };
-  const tools = el('div', { class: 'tools' }, chips.node, selects, search, el('label', {}, deep, 'in whole responses'));
+  const tools = el('div', { class: 'tools' }, chips.node, selects, search, el('label', {}, deep, 'in all details'));
   return { tools, status, apply, reset };
 }
 

@@ -49,10 +49,6 @@ function gap(left, noun) {
   return el('span', { class: 'gap' }, 'cut here: ' + amount(left, noun) + ' left out of this report; the file of scores has all');
 }
 
-function whole(text) {
-  return typeof text === 'string' ? text : text.head + ' \u2026 ' + text.tail;
-}
-
 function amount(n, noun) {
   return n.toLocaleString('en-US') + ' ' + noun + (n === 1 ? '' : 's');
 }

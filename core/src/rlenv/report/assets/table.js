@@ -46,7 +46,7 @@ class Grid {
   }
 
   layout() {
-    const narrow = innerWidth <= 900;
+    const narrow = innerWidth <= 900 && !this.printing;
     const kept = this.columns.filter((column) => !(narrow && /hide/.test(column.kind || '')));
     this.template = kept.map((column) => column.width).join(' ');
     this.head.style.gridTemplateColumns = this.template;
@@ -241,6 +241,7 @@ class Grid {
 
   print(on) {
     this.printing = on;
+    this.layout();
     const count = Math.min(PRINTED, this.order.length);
     const all = this.order.length.toLocaleString('en-US');
     this.printed.textContent = count < this.order.length ? 'The first ' + count + ' of ' + all + ' rows are printed.' : '';

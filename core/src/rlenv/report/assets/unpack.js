@@ -15,16 +15,29 @@ async function unpack(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
+// The rows stand behind this script, and the table is shown before all of them are read.
+const allRead = new Promise((done) => {
+  if (document.readyState !== 'loading') done();
+  else document.addEventListener('DOMContentLoaded', () => done());
+});
+
 class Run {
   constructor(number) {
-    this.blocks = blocks('rows' + number);
+    this.number = number;
+    this.found = null;
     this.kept = new Map();
+  }
+
+  async blocks() {
+    await allRead;
+    if (!this.found) this.found = blocks('rows' + this.number);
+    return this.found;
   }
 
   chunk(place) {
     let found = this.kept.get(place);
     if (!found) {
-      found = unpack(this.blocks[place].textContent);
+      found = this.blocks().then((all) => unpack(all[place].textContent));
       this.kept.set(place, found);
       if (this.kept.size > KEPT_CHUNKS) this.kept.delete(this.kept.keys().next().value);
     }
