@@ -28,9 +28,10 @@ def _fields(kind: type[Tree]) -> attrgetter[object]:
 class Tree:
     """Equality, hash and text of all nodes; attrs would generate each per class, at twice the import."""
 
-    __slots__ = ("_kinds",)  # filled by `parts.kinds`
+    __slots__ = ("_facts", "_kinds")  # what was learned about the tree below, once
     __match_args__: tuple[str, ...] = ()
     _kinds: tuple[frozenset[type], int]
+    _facts: object
 
     def __eq__(self, other: object) -> bool:
         if self is other:

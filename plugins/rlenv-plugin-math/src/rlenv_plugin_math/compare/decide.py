@@ -29,12 +29,12 @@ def decide(gold: Node, given: Node, *, key: Key, options: Options = DEFAULT) -> 
 
 
 def _by_ladder(gold: Node, given: Node, key: Key, options: Options) -> Decision:
-    from rlenv_plugin_math.compare.same import same
+    from rlenv_plugin_math.compare.same import differing, same
     from rlenv_plugin_math.compare.work import Case, Exhausted
 
     case = Case(key, options, same)
     try:
-        equal = same(gold, given, case)
+        equal = differing(gold, given, case)
     except (Exhausted, RecursionError):
         return _UNDECIDED
     if equal or not case.doubt:

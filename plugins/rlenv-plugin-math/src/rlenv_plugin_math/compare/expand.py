@@ -51,7 +51,7 @@ def readings(node: Node) -> Iterator[Node]:
 
 def _spread(node: Node, *, linked: bool) -> Node:
     """Replace a value with ± by the list of values, inside lists by more members."""
-    if isinstance(node, Items | SetOf):
+    if isinstance(node, (Items, SetOf)):
         members: list[Node] = []
         for item in node.items:
             inner = _spread(item, linked=linked)

@@ -32,7 +32,7 @@ def record(node: Node) -> Record | None:
 def _parts(node: Node) -> tuple[Node, ...]:
     if isinstance(node, Logic) and node.op == "and":
         return node.args
-    return node.items if isinstance(node, Items | Seq) else ()
+    return node.items if isinstance(node, (Items, Seq)) else ()
 
 
 def _named(node: Node) -> tuple[str, Node] | None:
@@ -89,7 +89,7 @@ def same_record(
         )
     unnamed = pair[1] if gold is not None else pair[0]
     known = gold if gold is not None else given
-    if isinstance(unnamed, Items | SetOf) and known is not None and _numbered(known):
+    if isinstance(unnamed, (Items, SetOf)) and known is not None and _numbered(known):
         return matched(list(known.values()), unnamed.items, case)
     if gold is not None:
         bare = _bare(pair[1])
@@ -114,7 +114,7 @@ def _alphabetical(known: Record) -> list[Node]:
 
 def named_point(node: Node, other: Node) -> Node:
     """``P(3, -2)`` beside a point is that point."""
-    if not isinstance(other, Seq | Matrix) or not isinstance(node, Call) or len(node.args) < 2:
+    if not isinstance(other, (Seq, Matrix)) or not isinstance(node, Call) or len(node.args) < 2:
         return node
     return Seq(node.args, "(", ")") if len(node.name) == 1 and node.name.isupper() else node
 

@@ -55,7 +55,7 @@ def regional(node: Node) -> bool:
     if isinstance(node, Seq):
         mixed = (node.opening, node.closing) not in (("(", ")"), ("[", "]"), ("<", ">"))
         return len(node.items) == 2 and (mixed or any(infinity(i) is not None for i in node.items))
-    return isinstance(node, SetOp | Builder | NamedSet)
+    return isinstance(node, (SetOp, Builder, NamedSet))
 
 
 def enumerated(node: Node, case: Case) -> Node:
@@ -223,7 +223,7 @@ def _logic(node: Logic, case: Case) -> Region | None:
 
 def _listed(node: Items, case: Case) -> Region | None:
     """A comma between inequalities means "and", unless nothing is left; between intervals, "or"."""
-    if all(isinstance(item, Seq | SetOp) for item in node.items):
+    if all(isinstance(item, (Seq, SetOp)) for item in node.items):
         return _folded(node.items, line.union, case)
     both = _folded(node.items, line.intersection, case)
     return both if both is None or both.cuts else _folded(node.items, line.union, case)

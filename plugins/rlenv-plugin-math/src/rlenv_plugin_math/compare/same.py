@@ -13,7 +13,7 @@ from rlenv_plugin_math.compare.quantities import measure, same_quantity
 from rlenv_plugin_math.compare.records import entries, named_point, record, same_record
 from rlenv_plugin_math.compare.regions import enumerated, region, regional, same_region
 from rlenv_plugin_math.compare.relations import conjuncts, same_relation
-from rlenv_plugin_math.compare.scalars import SCALARS, same_scalar
+from rlenv_plugin_math.compare.scalars import SCALARS, same_scalar, same_value
 from rlenv_plugin_math.compare.special import same_letters, same_special
 from rlenv_plugin_math.compare.walk import children, symbols
 from rlenv_plugin_math.compare.work import Case
@@ -29,6 +29,7 @@ from rlenv_plugin_math.tree import (
     Rel,
     Seq,
     SetOf,
+    Sym,
 )
 
 _POINT = ("()", "<>")
@@ -44,9 +45,18 @@ def same(gold: Node, given: Node, case: Case) -> bool:
     if gold == given:
         case.reached("structure")
         return True
+    return differing(gold, given, case)
+
+
+def differing(gold: Node, given: Node, case: Case) -> bool:
+    """The same for two trees that are not written alike."""
     inside = kinds(gold, case) | kinds(given, case)
     if PlusMinus in inside:
         return _signed(gold, given, case)
+    if inside <= SCALARS:  # nothing to settle, and nothing but expressions
+        return same_value(gold, given, case) or (
+            Sym in inside and same_family_of_functions(gold, given, case)
+        )
     gold, given = _settled(gold, case), _settled(given, case)
     if type(gold) in SCALARS and type(given) in SCALARS and not inside & _SHAPED:
         return same_scalar(gold, given, case) or same_family_of_functions(gold, given, case)
@@ -69,7 +79,7 @@ def _settled(node: Node, case: Case) -> Node:
         return distribute(node)
     if isinstance(node, Logic):
         return _alternatives(node)
-    if isinstance(node, Items | SetOf):
+    if isinstance(node, (Items, SetOf)):
         return _listed(node)
     return lift(node, case) if type(node) in SCALARS and children(node) else enumerated(node, case)
 
@@ -98,7 +108,11 @@ def _listed(node: Items | SetOf) -> Node:
             tuple(i if isinstance(i, Rel) else Rel((first.args[0], i), ("!=",)) for i in node.items)
         )
     labels = {item.args[0] for item in node.items if isinstance(item, Rel) and item.ops == ("=",)}
-    if len(labels) != 1 or not isinstance(first, Rel) or not isinstance(first.args[0], t.Sym | Seq):
+    if (
+        len(labels) != 1
+        or not isinstance(first, Rel)
+        or not isinstance(first.args[0], (t.Sym, Seq))
+    ):
         return node
     return type(node)(tuple(_unlabeled(item) for item in node.items))
 
@@ -121,11 +135,11 @@ def _shapes(gold: Node, given: Node, case: Case) -> bool:
     known = record(gold), record(given)
     if known[0] is not None or known[1] is not None:
         return same_record(*known, (gold, given), case)
-    if isinstance(gold, Items | SetOf | Logic) or isinstance(given, Items | SetOf | Logic):
+    if isinstance(gold, (Items, SetOf, Logic)) or isinstance(given, (Items, SetOf, Logic)):
         return _collections(gold, given, case)
     if isinstance(gold, Rel) or isinstance(given, Rel):
         return same_relation(gold, given, case)
-    if isinstance(gold, Seq | Matrix) or isinstance(given, Seq | Matrix):
+    if isinstance(gold, (Seq, Matrix)) or isinstance(given, (Seq, Matrix)):
         return _arrays(gold, given, case)
     if measure(gold) is not None or measure(given) is not None:
         return same_quantity(gold, given, case)
@@ -145,7 +159,7 @@ def _value(node: Node) -> Node:
     if not isinstance(node, Rel) or node.ops != ("=",):
         return node
     label, value = node.args
-    return value if isinstance(label, t.Sym | t.Call) and type(value) not in SCALARS else node
+    return value if isinstance(label, (t.Sym, t.Call)) and type(value) not in SCALARS else node
 
 
 def _collections(gold: Node, given: Node, case: Case) -> bool:
@@ -171,7 +185,7 @@ def _with_set(gold: Node, given: Node, case: Case) -> bool:
         return isinstance(given, Seq) <= isinstance(wanted[0], Seq) and case.same(wanted[0], given)
     if found is not None and len(found) == 1:
         return isinstance(gold, Seq) <= isinstance(found[0], Seq) and case.same(gold, found[0])
-    if isinstance(gold, Logic | Rel) and isinstance(given, Logic | Rel):
+    if isinstance(gold, (Logic, Rel)) and isinstance(given, (Logic, Rel)):
         return _conditions(gold, given, case)
     return False
 
@@ -187,7 +201,7 @@ def _conditions(gold: Logic | Rel, given: Logic | Rel, case: Case) -> bool:
 
 
 def _members(node: Node) -> tuple[Node, ...] | None:
-    return node.items if isinstance(node, SetOf | Items) else None
+    return node.items if isinstance(node, (SetOf, Items)) else None
 
 
 def _list_as_tuple(gold: Node, given: Node, case: Case) -> bool:

@@ -43,12 +43,13 @@ _NOTHING = "no solution"
 
 def same_special(gold: Node, given: Node, case: Case) -> bool | None:
     """The verdict where either side is such an answer, else None."""
-    if isinstance(gold, Rel) or isinstance(given, Rel):
+    kind, other = type(gold), type(given)
+    if (kind not in _RULES and other not in _RULES) or kind is Rel or other is Rel:
         return None
-    for kind, rule in _RULES:
-        if isinstance(gold, kind):
+    for special, rule in _RULES.items():
+        if kind is special:
             return rule(gold, given, case)
-        if isinstance(given, kind):
+        if other is special:
             return _flipped(rule, given, gold, case)
     return None
 
@@ -163,15 +164,15 @@ def _named(one: NamedSet, other: Node, _case: Case) -> bool | None:
 
 
 _CANONICAL = {"N": "Z+", "N+": "Z+", "N*": "Z+", "R+": "R+"}
-_RULES: tuple[tuple[type, Callable[..., bool]], ...] = (
-    (Text, _text),
-    (Choice, _choice),
-    (Clock, _clock),
-    (Date, _date),
-    (Mod, _mod),
-    (Based, _based),
-    (Ratio, _ratio),
-)
+_RULES: dict[type, Callable[..., bool]] = {  # the first that applies decides
+    Text: _text,
+    Choice: _choice,
+    Clock: _clock,
+    Date: _date,
+    Mod: _mod,
+    Based: _based,
+    Ratio: _ratio,
+}
 
 
 def same_letters(letters: Items, product: Mul, case: Case) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from attrs import evolve, frozen
 
@@ -40,9 +40,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 def symbols(node: Node) -> frozenset[str]:
     """The names of the variables that occur free or bound."""
-    if Sym not in kinds(node)[0]:
-        return _NONE
-    return frozenset([part.name for part in walk(node) if type(part) is Sym])
+    return _facts(node).names if Sym in kinds(node)[0] else _NONE
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
@@ -162,28 +160,45 @@ class Facts:
     digits: int  # decimal digits of all literals together
 
 
-def facts(*nodes: Node) -> Facts:
-    """Gather the facts of several trees in one walk."""
-    names, kinds, calls, constants = set(), set(), set(), set()
-    size = length = 0
-    for node in nodes:
-        for part in walk(node):
-            size += 1
-            kind = type(part)
-            kinds.add(kind)
-            if kind is Num:
-                length += part.value.numerator.bit_length() + part.value.denominator.bit_length()  # type: ignore[union-attr]
-            elif kind is Sym:
-                names.add(part.name)  # type: ignore[union-attr]
-            elif kind is Call:
-                calls.add(part.name)  # type: ignore[union-attr]
-            elif kind is Const:
-                constants.add(part.name)  # type: ignore[union-attr]
+def facts(gold: Node, given: Node | None = None) -> Facts:
+    """The facts of one tree, or of two taken together; those of a tree are kept with it."""
+    first = _facts(gold)
+    if given is None:
+        return first
+    other = _facts(given)
     return Facts(
-        frozenset(names),
-        frozenset(kinds),
-        frozenset(calls),
-        frozenset(constants),
-        size,
-        length * 3 // 10,
+        first.names | other.names,
+        first.kinds | other.kinds,
+        first.calls | other.calls,
+        first.constants | other.constants,
+        first.size + other.size,
+        first.digits + other.digits,
+    )
+
+
+def _facts(node: Node) -> Facts:
+    try:
+        return cast("Facts", node._facts)
+    except AttributeError:
+        found = _gathered(node)
+        object.__setattr__(node, "_facts", found)
+        return found
+
+
+def _gathered(node: Node) -> Facts:
+    names, calls, constants = set(), set(), set()
+    length = 0
+    for part in walk(node):
+        kind = type(part)
+        if kind is Num:
+            length += part.value.numerator.bit_length() + part.value.denominator.bit_length()  # type: ignore[union-attr]
+        elif kind is Sym:
+            names.add(part.name)  # type: ignore[union-attr]
+        elif kind is Call:
+            calls.add(part.name)  # type: ignore[union-attr]
+        elif kind is Const:
+            constants.add(part.name)  # type: ignore[union-attr]
+    every, size = kinds(node)
+    return Facts(
+        frozenset(names), every, frozenset(calls), frozenset(constants), size, length * 3 // 10
     )
