@@ -15,11 +15,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from rlenv import hooks
+from rlenv.cli.app import BUILTIN
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -172,6 +174,36 @@ def test_a_page_names_only_targets_and_folders_that_exist(page: Path) -> None:
     assert [t for t in targets if not re.search(rf"^{t}:", makefile, re.M)] == []
     assert [link for link in links if not (page.parent / link).exists()] == []
     assert [place for place in local if not (ROOT / place).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_the_text_exist(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+    wrong = []
+    for name, rest in re.findall(r"`rlenv ([a-z]+)([^`]*)`", prose):
+        if name not in BUILTIN:
+            wrong.append(f"rlenv {name}")
+            continue
+        command = import_module(f"rlenv.cli.{name}").command
+        known = {option for parameter in command.params for option in parameter.opts}
+        given = re.findall(r"(?<=\s)--?[a-z][\w-]*", rest)
+        wrong += [f"rlenv {name} {option}" for option in given if option not in {*known, "--help"}]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_block_hides_a_command_from_being_run(page: Path) -> None:
+    runs = {"python", "sh", "toml", "json", "text", "output"}
+    shown = list(blocks(page))
+    hidden = [
+        f"{page.name}:{block.line}"
+        for block in shown
+        if block.language not in runs
+        or (block.language == "text" and re.search(r"^(\$ )?(rlenv|python) ", block.text, re.M))
+    ]
+
+    assert hidden == []
 
 
 def test_the_page_on_exploits_proves_each_of_them() -> None:

@@ -59,6 +59,8 @@ def certified(fresh: Any, folder: Path, *settings: str) -> None:
     )
     certificate = json.loads((folder / "cert.json").read_text("utf-8"))
 
+    laws = ["--pyargs", "rlenv.testing.laws", "--rlenv-plugin", "my-checks", "--rlenv-law", "range"]
+    assert " passed" in fresh.runs("python", "-m", "pytest", "-q", *laws, folder=folder)
     assert certificate["certified"] is True
     assert certificate["failed"] == 0
     assert certificate["plugins"][0]["distribution"] == "rlenv-plugin-my-checks"
