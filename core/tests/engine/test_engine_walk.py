@@ -5,6 +5,7 @@ from math import inf
 import pytest
 from attrs import frozen
 from rlenv import Attempt, Pipeline, Slot, Task
+from rlenv.composites import Combined, Composite
 from rlenv.engine import Run, Together, verdict
 from rlenv.plan import Plan
 from rlenv.values import Fault, Outcome, StageResult
@@ -179,3 +180,51 @@ def test_a_group_stage_is_waited_for_in_a_group_and_its_plain_neighbors_are_not(
     assert [(w.leaf.path, w.run) for w in waited] == [("g", run)]
     assert [path for path, _ in host.given] == ["a"]
     assert said.value == 0.75
+
+
+class Ends(Composite):
+    """Somebody's own composite, which ends as it is told."""
+
+    def __init__(self, end):
+        super().__init__(slots("a"))
+        self.end = end
+
+    def fold(self):
+        yield 0
+        if isinstance(self.end, Exception):
+            raise self.end
+        return self.end
+
+
+HOST = Table({"a": (1.0, 1.0)})
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_a_composite_of_ones_own_may_say_any_value_in_the_unit_interval(value):
+    said, _, _ = walk(Ends(Combined(value, 7.0, None, "a")), HOST)
+
+    assert (said.value, said.raw, said.fault, said.stopped_at) == (value, 7.0, None, "a")
+
+
+def test_a_composite_of_ones_own_may_leave_it_open_with_a_fault():
+    fault = Fault("error", "undecided")
+
+    assert walk(Ends(Combined(None, None, fault)), HOST)[0].fault == fault
+
+
+@pytest.mark.parametrize("end", [None, 0.5, Combined(-0.5), Combined(1.5), Combined(1), Combined(None)])  # fmt: skip
+def test_any_other_end_of_a_composite_is_its_fault(end):
+    said, _, _ = walk(Ends(end), HOST)
+
+    message = "Ends.fold returns a Combined with a value in [0, 1] or a fault, and did not"
+    assert said.fault == Fault("contract", message, transient=False)
+    assert (said.value, said.raw, said.stopped_at) == (None, None, None)
+    assert said.results == (StageResult("a", Outcome(1.0)),)
+
+
+def test_a_composite_that_raises_is_told_like_a_stage_that_does():
+    said, _, _ = walk(Ends(ValueError("no")), HOST)
+
+    assert said.fault.kind == "error"
+    assert said.fault.message.startswith("ValueError: no (engine/test_engine_walk.py:")
+    assert (said.value, said.raw, said.stopped_at) == (None, None, None)
