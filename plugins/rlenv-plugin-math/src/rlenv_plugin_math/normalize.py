@@ -121,7 +121,7 @@ def normalize(text: str) -> str:
 
 
 # a command whose backslash and first letter became one control character on the way through JSON
-_TELLTALES = ("\\\\", "{:}", "{.}", "rac{", "inom{", "qrt{")
+_TELLTALES = ("\\\\", "{:}", ",\\! ", "quad", "{.}", "rac{", "inom{", "qrt{")
 _LOST = (
     ("\f", "\\f", "rac|orall"), ("\b", "\\b", "oxed|egin|inom|ar|eta|mod|ot"), ("\v", "\\v", "ec|ee|ert|arnothing|arphi"),
     ("\a", "\\a", "lpha|pprox|ngle|rc"), ("\t", "\\t", "imes|ext|frac|an|heta|o(?![a-z])|au|riangle|binom"),
@@ -131,6 +131,8 @@ _CONTROLS = "|".join(f"{char}(?={tails})" for char, _, tails in _LOST)
 _COMMAND_OF = {char: command for char, command, _ in _LOST}
 _BARE = r"(?<![\\A-Za-z])([dt]?frac|sqrt|d?binom)\{"  # the backslash is missing
 _BACKSLASHES = r"\\+"
+_DOUBLED = r"(?<!\\)\\\\((?:[dtc]?frac|sqrt|d?binom|times|cdot|pi|infty|left|right|text|pm|le|ge|log|ln|sin|cos|tan)(?![a-zA-Z]))"
+_GLUED = r"(\\q?quad)(?=[a-zA-Z])"  # \quadx
 
 
 def _healed(text: str, *, printable: bool) -> str:
@@ -142,6 +144,11 @@ def _healed(text: str, *, printable: bool) -> str:
         doubled = any(text[m.end() : m.end() + 1].isalpha() for m in runs)
         if doubled and all(len(m.group()) % 2 == 0 for m in runs):
             text = re.sub(_BACKSLASHES, lambda match: match.group()[::2], text)
+        elif doubled and "\\begin" not in text:
+            text = re.sub(_DOUBLED, r"\\\1", text)
+    if "quad" in text:
+        text = re.sub(_GLUED, r"\1 ", text)
+    text = text.replace(",\\! ", ",\\!")
     return re.sub(_BARE, r"\\\1{", text).replace("{:}", ":").replace("{.}", ".")
 
 
@@ -176,6 +183,8 @@ def unwrap(text: str) -> str:
 
 
 def _unwrap_once(text: str) -> str:
+    if text[-1:] == "\\":  # a space or a line break that was cut off
+        return text[:-1]
     if text[-1:] in _TRAILING and text[-2:-1] != "\\" and not text.endswith(_KEPT):
         return text[:-1]
     if text[:1] not in _OPENERS:

@@ -14,7 +14,24 @@ from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Ratio, Rel, Sym, Text
 
 _MEASURED = frozenset(
-    ("sin", "cos", "tan", "cot", "sec", "csc", "abs", "norm", "det", "arg", "re", "im")
+    (
+        "sin",
+        "cos",
+        "tan",
+        "cot",
+        "sec",
+        "csc",
+        "abs",
+        "norm",
+        "det",
+        "arg",
+        "re",
+        "im",
+        "max",
+        "min",
+        "gcd",
+        "lcm",
+    )
 )
 _UNKNOWN_LETTERS = frozenset("xyt")
 _LINKS = frozenset(("=", "~"))
@@ -56,9 +73,16 @@ def _is_label(node: Node, value: Node) -> bool:
         return not isinstance(value, Text)
     if isinstance(node, Call):
         return _names_value(node, value)
+    if isinstance(node, Big):
+        return node.kind == "lim" and not symbols(value) and _is_opaque(node.body)
     if isinstance(node, Add | Mul | Div):
         return _names_sum(node, value)
     return isinstance(node, Ratio) and all(isinstance(item, Sym) for item in node.items)
+
+
+def _is_opaque(body: Node) -> bool:
+    """Whether a function without a formula stands in the body of a limit."""
+    return any(type(part) is Call and part.name not in FUNCTIONS for part in walk(body))
 
 
 def _names_value(node: Call, value: Node) -> bool:

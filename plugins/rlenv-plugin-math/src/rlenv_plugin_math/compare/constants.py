@@ -36,6 +36,16 @@ def same_family_of_functions(gold: Node, given: Node, case: Case) -> bool:
     )
 
 
+def has_constants(gold: Node) -> bool:
+    """Whether a gold holds arbitrary constants beside its variables."""
+    return bool(_constants(gold, _GOLD))
+
+
+def names_constant(name: str) -> bool:
+    """Whether an answer may call an arbitrary constant so."""
+    return _GIVEN.fullmatch(name) is not None
+
+
 def _constants(node: Node, pattern: re.Pattern[str]) -> list[str]:
     return sorted(name for name in symbols(node) if pattern.fullmatch(name))
 

@@ -123,10 +123,17 @@ def _bare(angle: Measure, plain: Node, case: Case, *, flipped: bool) -> bool:
         value = rational(angle.value, case)
         if same(_hundredth(angle.value, value), plain):
             return True
-        return value is not None and abs(value) > 1 and same(angle.value, plain)
+        if value is None or abs(value) <= 1:
+            return False
+        return _alike(angle.value, plain) and same(angle.value, plain)
     if same(angle.value, plain):
         return True
     return angle.unit == _DEGREES and same(_radians(angle), plain)
+
+
+def _alike(value: Node, plain: Node) -> bool:
+    """Only a number written the same way may have lost its percent sign: 4 4/9 % is not 40/9."""
+    return (isinstance(value, Num) and isinstance(plain, Num)) or value == plain
 
 
 def _hundredth(node: Node, value: Fraction | None) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlenv_plugin_math.compare.claims import Claim, claim, compatible
+from rlenv_plugin_math.compare.constants import has_constants, names_constant
 from rlenv_plugin_math.compare.evaluate import Evaluator
 from rlenv_plugin_math.compare.expand import ZERO
 from rlenv_plugin_math.compare.kernels import floats
@@ -44,7 +45,10 @@ def _both(gold: Rel, given: Rel, wanted: Claim | None, found: Claim | None, case
 
 def _resolved(value: Node, gold: Node) -> bool:
     """An answer has no unknowns beyond the gold's; the index of a sum is none."""
-    return symbols(value) <= symbols(gold) or any(type(part) is Big for part in walk(value))
+    unknown = symbols(value) - symbols(gold)
+    if not unknown or any(type(part) is Big for part in walk(value)):
+        return True
+    return has_constants(gold) and all(map(names_constant, unknown))
 
 
 def _same_claim(wanted: Claim, found: Claim, case: Case) -> bool:

@@ -85,7 +85,14 @@ def near(gold: Node, given: Node, case: Case) -> bool:
         exact, rounded = given, stated
     else:
         return False
-    return rounded.digits >= options.digits and _rounds_to(exact, rounded, case)
+    return rounded.digits >= options.digits and _rounds_to(exact, _as_printed(rounded), case)
+
+
+def _as_printed(shown: Decimal) -> Decimal:
+    """A binary double prints 16 or 17 digits, of which the last is not the value's own."""
+    if not 16 <= shown.digits <= 17:
+        return shown
+    return Decimal(shown.value, shown.unit * (2 if shown.digits == 16 else 4), shown.digits)
 
 
 def _rounds_to(exact: Node, rounded: Decimal, case: Case) -> bool:

@@ -48,6 +48,12 @@ def _joining() -> re.Pattern[str]:
     )
 
 
+@cache
+def _other_option() -> re.Pattern[str]:
+    """ "C. Paris or D. Rome": a second option on the line of the first."""
+    return re.compile(r"[^\n]{0,80}?\bor\s+(?:option\s+)?\(?([A-J])(?:[.)]|\s*\Z)")
+
+
 def retracted(between: str) -> bool:
     """Whether the text between two answers says that the first was a mistake."""
     return bool(_retraction().search(between)) and not rivalry().search(between)
@@ -56,6 +62,9 @@ def retracted(between: str) -> bool:
 def rival_behind(text: str, claim: Claim, end: int) -> Claim | None:
     """Another value that the text right behind an answer offers instead: "… or 6", "It could also be 6"."""
     after = text[claim.end : min(end, claim.end + _NEAR)]
+    letter = _other_option().match(after) if len(claim.text) <= 3 else None
+    if letter and letter[1] not in claim.text:
+        return _moved(Claim(letter[1], letter.start(1), letter.end(1), claim.how), claim.end)
     joined = _joining().match(after)
     if joined and joined.end() and not _sameness().match(after, joined.end()):
         close = [v for v in values(after[joined.end() : joined.end() + 80]) if v.start <= 12]

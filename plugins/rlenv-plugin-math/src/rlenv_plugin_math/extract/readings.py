@@ -39,7 +39,11 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         return (text,), True
     if stated and not _is_prose(clause, stated):
         stated = None
-    said = (stated,) if stated else _said(clause)
+    option = wording.option().match(plain)
+    if option and not wording.doubt().search(plain):
+        said: tuple[str, ...] = (f"({option[1]})",)
+    else:
+        said = (stated,) if stated else _said(clause)
     tried = [text]
     for reading in (clause if clause != plain.strip() else None, *said):
         if reading and reading not in tried:

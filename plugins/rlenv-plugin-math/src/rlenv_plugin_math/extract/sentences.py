@@ -132,7 +132,12 @@ def _stops(text: str, start: int, at: int, end: int) -> bool:
         return True
     while after < end and text[after] in " \t":
         after += 1
-    if at - start <= 2 and text[start:at].strip(" *(").isalpha() and after < end:
+    if (
+        at - start <= 4
+        and len(name := text[start:at].strip(" *(")) <= 2
+        and name.isalpha()
+        and after < end
+    ):
         while after < end and text[after] == " ":
             after += 1
         head = text[after : after + 4]

@@ -149,3 +149,9 @@ def negated() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:not|never|neither|nor|false\s+that|wrong|incorrect)\b|n['’]t\b", re.IGNORECASE
     )
+
+
+@cache
+def option() -> re.Pattern[str]:
+    """``C. 1223, Rigord``: a choice and its text."""
+    return re.compile(r"\(?([A-J])[.):]\)?\s+(?=[^=]*[a-zA-Z]{2}[^=]*\Z)")

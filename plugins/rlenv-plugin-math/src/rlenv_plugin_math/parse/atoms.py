@@ -8,9 +8,11 @@ from rlenv_plugin_math import units, words
 from rlenv_plugin_math.limits import words_of
 from rlenv_plugin_math.phrases import phrase
 from rlenv_plugin_math.tree import (
+    Add,
     Call,
     Choice,
     Const,
+    Div,
     Node,
     Num,
     Pow,
@@ -118,13 +120,25 @@ def _maybe_call(p: Parser, name: str) -> Node:
     ):
         return Call(name, arguments(p))
     if root in _ALWAYS or name.endswith("'"):
-        return Call(name, arguments(p))
+        return Call(name, arguments(p)) if name != "Gamma" else _gamma(arguments(p))
     if root in "CP" and len(root) == 1 and p.kinds[pos + 1 : pos + 5] == ["num", ",", "num", ")"]:
         args = arguments(p)
         return Call("binomial" if root == "C" else name, args)
     if root in _CALLED or (len(root) == 1 and root.isupper()):
         return _call_if_list(p, name)
     return Sym(name)
+
+
+def _gamma(args: tuple[Node, ...]) -> Node:
+    """``\\Gamma(n + 1)`` is n!."""
+    if len(args) != 1 or type(args[0]) not in (Num, Sym, Add, Div):
+        return Call("Gamma", args)
+    arg = args[0]
+    if type(arg) is Num:
+        return Call("factorial", (Num(arg.value - 1),))
+    if type(arg) is Add and arg.args[-1] == Num(Fraction(1)):
+        return Call("factorial", (arg.args[0] if len(arg.args) == 2 else Add(arg.args[:-1]),))
+    return Call("factorial", (Add((arg, Num(Fraction(-1)))),))
 
 
 def _call_if_list(p: Parser, name: str) -> Node:
@@ -167,8 +181,8 @@ def word(p: Parser, floor: int) -> Node:
             return chosen
     if _is_money(p):
         return PREFIX["cur"](p, floor)
-    if floor > RELATION:
-        return _letters(p)
+    if floor > RELATION or (p.texts[p.pos] == "NO" and p.kinds[p.pos - 1] == "{"):
+        return _letters(p)  # \\frac{NO}{BO}
     return _phrase(p)
 
 

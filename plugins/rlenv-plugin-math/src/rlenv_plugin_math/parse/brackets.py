@@ -91,7 +91,7 @@ def braces(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for a
     group = p.kinds[p.pos] == "{"
     closing = ("}",) if group else ("\\}", "r.")
     saved = p.inside, p.stops
-    p.inside, p.stops = True, _SUCH_THAT
+    p.inside, p.stops = True, NO_STOPS if group and _holds_ratio(p) else _SUCH_THAT
     p.deeper()
     p.pos += 1
     if p.kinds[p.pos] in closing:
@@ -110,6 +110,14 @@ def braces(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for a
     p.depth -= 1
     p.inside, p.stops = saved
     return node
+
+
+def _holds_ratio(p: Parser) -> bool:
+    """``{3:5}``, a group and no set."""
+    at = p.pos + 1
+    while p.kinds[at : at + 2] == ["num", ":"]:
+        at += 2
+    return at > p.pos + 1 and p.kinds[at : at + 2] == ["num", "}"]
 
 
 def _braced(p: Parser, group: bool) -> Node:  # noqa: FBT001 - private
@@ -209,6 +217,7 @@ def ellipsis(p: Parser, floor: int) -> Node:  # noqa: ARG001 - one signature for
 
 PREFIX |= {
     "_": prescript,
+    "^": prescript,
     "(": bracket,
     "[": bracket,
     "]": bracket,
