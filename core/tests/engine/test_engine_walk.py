@@ -228,3 +228,19 @@ def test_a_composite_that_raises_is_told_like_a_stage_that_does():
     assert said.fault.kind == "error"
     assert said.fault.message.startswith("ValueError: no (engine/test_engine_walk.py:")
     assert (said.value, said.raw, said.stopped_at) == (None, None, None)
+
+
+@frozen
+class Both(Named):
+    where = "inline"
+
+    def check_group(self, attempts: list[Attempt]) -> list[Outcome]:
+        raise AssertionError("nobody else is there")
+
+
+def test_a_stage_that_can_judge_a_group_judges_a_lonely_response_alone():
+    steps = verdict(Plan(Pipeline([Slot("a", Both())])), Run(Attempt(TASK, "r")), HOST, "")
+
+    with pytest.raises(StopIteration) as stop:
+        next(steps)
+    assert stop.value.value.value == 1.0
