@@ -180,6 +180,8 @@ def test_missing_files_and_wrong_counts_are_told(run, scores, make):
     refused(run("report", "s.jsonl", "s.jsonl", "s.jsonl"), "one file of scores, or two")
     refused(run("report", "none.jsonl"), "none.jsonl", "No such file")
     refused(run("report", "s.jsonl", "--set", "a.b=1"), "--tasks")
+    refused(run("report", "/dev/null"), "no regular file", "twice")
+    refused(run("report", "."), "Is a directory")
 
 
 def test_mixed_environments_are_told(run, scores, make):

@@ -127,6 +127,17 @@ def test_interning_keeps_every_entry():
     assert len(values) == 3
 
 
+def test_a_response_nested_without_end_is_named_as_such():
+    deep: object = "x"
+    for _ in range(5000):
+        deep = [deep]
+    found = shown_response([deep, {"role": "assistant", "tool_calls": deep}], 100)
+    assert [text for _, text in found["messages"]] == [
+        "[nested too deeply to show]",
+        "[calls [nested too deeply to show]]",
+    ]
+
+
 def test_narrow_limits_shorten_values_too():
     assert len(json.dumps(shown_value({"x": ["y" * 500] * 500}, 80))) < 4000
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,6 +109,50 @@ def test_what_no_run_writes_is_refused_with_its_line(scores, make, change, messa
         change = {"stages": [stage(seconds=-1.0)]}
     with pytest.raises(InputError, match=message):
         gather(scores([row(**change)]))
+
+
+def test_deeply_nested_stages_are_refused_in_words(scores, make):
+    row, stage = make
+    path = scores([row(), row(stages=[stage(name="INNER")]), row()])
+    flat = path.read_text()
+    begin, end = json.dumps(stage(children=[7])).split("7")
+    for depth in (200, 330, 480, 700, 3000):
+        inner = begin * depth + json.dumps(stage()) + end * depth
+        path.write_text(flat.replace(json.dumps(stage(name="INNER")), inner))
+        try:
+            assert gather(path).tally.rows == 3
+        except InputError as error:
+            assert "line 3" in str(error)  # noqa: PT017 - either is right, a traceback is not
+
+
+def test_a_file_that_changes_meanwhile_is_refused(scores, make, tmp_path):
+    row, _ = make
+    run = gather(scores([row(), row(task="u")]))
+    scores([row()])
+    with pytest.raises(InputError, match="changed while it was read"):
+        write(tmp_path / "r.html", [run])
+    assert [p.name for p in tmp_path.iterdir()] == ["s.jsonl"]
+
+
+def test_a_file_that_grows_meanwhile_is_reported_as_it_was(scores, make, tmp_path):
+    row, _ = make
+    run = gather(scores([row()]))
+    scores([row(), row()])
+    assert write(tmp_path / "r.html", [run]) > 0
+
+
+def test_beyond_the_table_all_rows_still_count(scores, make, tmp_path, monkeypatch):
+    import importlib
+
+    row, _ = make
+    for module in ("gather", "summary"):
+        monkeypatch.setattr(importlib.import_module(f"rlenv.report.{module}"), "TABLE_ROWS", 10)
+    run = gather(scores([row(float(i % 2)) for i in range(25)]))
+    assert (run.tally.rows, len(run.columns), run.rewards.total) == (25, 10, 25)
+    write(tmp_path / "r.html", [run])
+    text = (tmp_path / "r.html").read_text("ascii")
+    assert "holds the first 10 rows" in text
+    assert "#row-11" not in text
 
 
 # -- two runs

@@ -141,7 +141,10 @@ def _row(line: bytes) -> dict[str, Any] | None:
         "stages": (list,),
     }
     sound = all(isinstance(row.get(key, kinds), kind) for key, kind in kinds.items())
-    return row if sound and all(map(_stage, row["stages"])) else None
+    try:
+        return row if sound and all(map(_stage, row["stages"])) else None
+    except RecursionError:
+        return None
 
 
 def _stage(stage: Any) -> bool:

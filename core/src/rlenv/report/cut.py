@@ -53,7 +53,10 @@ def said(message: Mapping[str, Any]) -> str:
 def _brief(value: Any) -> str:
     from rlenv.record import dumps
 
-    return dumps(value)
+    try:
+        return dumps(value)
+    except RecursionError:
+        return "[nested too deeply to show]"
 
 
 def shown_response(response: Any, limit: int) -> Any:

@@ -91,9 +91,19 @@ class Gathered:
         return self.known.tasks[task][0] if task in self.known.tasks else None
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of the table once more."""
+        """The rows of the table once more.
+
+        Raises:
+            InputError: when the file changed meanwhile.
+        """
         with ScoresReader(self.path, reading=True) as reader:
-            for row, _ in zip(reader.rows(), range(len(self.columns)), strict=False):
+            rows = reader.rows()
+            for task in self.columns.task:
+                row = next(rows, None)
+                if row is None or row["task"] != task or reader.header != self.header:
+                    raise InputError(
+                        f"{visible(str(self.path))}: changed while it was read; make the report again"
+                    )
                 yield row
 
 
@@ -103,6 +113,11 @@ def gather(path: Path, known: Known | None = None) -> Gathered:
     Raises:
         InputError: when it is no file of scores, is damaged or empty, or belongs to other tasks.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(
+            f"{visible(str(path))}: is no regular file, and a report reads its scores twice; "
+            "write them to a file first"
+        )
     with ScoresReader(path, reading=True) as reader:
         if reader.header is None:
             raise InputError(
@@ -114,8 +129,11 @@ def gather(path: Path, known: Known | None = None) -> Gathered:
         written = datetime.fromtimestamp(stat.st_mtime, UTC)
         found = Gathered(path, reader.header, known, written)
         for row in reader.rows():
-            _check(path, row)
-            found.add(row)
+            try:
+                _check(path, row)
+                found.add(row)
+            except RecursionError:
+                raise _odd(path, row, "stages nested too deeply") from None
         found.torn = reader.size < stat.st_size
     if not found.tally.rows:
         raise InputError(f"{visible(str(path))}: holds no rows yet, so there is nothing to report")
@@ -137,8 +155,11 @@ def _check(path: Path, row: Mapping[str, Any]) -> None:
     bad = [x for x in scores if x is not None and not 0.0 <= x <= 1.0]
     times = [s["seconds"] for s in stages if not 0.0 <= s["seconds"] < 1e12]
     if bad or times:
-        what = f"{bad[0]!r} as a score" if bad else f"{times[0]!r} seconds"
-        raise InputError(
-            f"{visible(str(path))}: line {row['row'] + 1} has {what}, which no run of rlenv writes; "
-            f"score the responses again, or keep the {amount(row['row'] - 1, 'row')} before it"
-        )
+        raise _odd(path, row, f"{bad[0]!r} as a score" if bad else f"{times[0]!r} seconds")
+
+
+def _odd(path: Path, row: Mapping[str, Any], what: str) -> InputError:
+    return InputError(
+        f"{visible(str(path))}: line {row['row'] + 1} has {what}, which no run of rlenv writes; "
+        f"score the responses again, or keep the {amount(row['row'] - 1, 'row')} before it"
+    )

@@ -45,7 +45,10 @@ function failedGate(stages, stoppedAt) {
 }
 
 function arithmetic(stages, reward, base, stoppedAt) {
-  if (reward === null) return [['reward', 'none: a stage that counts could not say, and a 0 would be a lie', 'unscored']];
+  if (reward === null) {
+    const why = stages.length ? 'a stage that counts could not say' : 'no stage ran';
+    return [['reward', 'none: ' + why + ', and a 0 would be a lie', 'unscored']];
+  }
   const failed = failedGate(stages, stoppedAt);
   if (failed && reward === 0) {
     const why = 'the gate of ' + own(failed) + ' failed: ' + number(failed.score) + ' < ' + number(failed.gate);
