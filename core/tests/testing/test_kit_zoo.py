@@ -42,6 +42,8 @@ BROKEN: list[tuple[str, Any, dict[str, Any]]] = [
     ("constants", Does(zoo.constant), {}),
     ("echo", Does(zoo.echo), {}),
     ("refusals", Does(zoo.refusal), {}),
+    ("refusals", Does(zoo.consoles), {}),
+    ("echo", Does(zoo.half_echo), {}),
     ("forged", Does(zoo.gullible), {}),
     ("attacks", Does(zoo.exploited), {"attacks": SESAME}),
     ("hedging", Does(zoo.anywhere), {}),

@@ -176,6 +176,16 @@ def unpaid(subject: Subject, pairs: Iterable[Pair], what: str) -> None:
         refuse(subject, (task, response), what)
 
 
+def worthless(subject: Subject, pairs: Iterable[Pair], what: str) -> None:
+    """None of these responses earns more than a wrong example does."""
+
+    @for_each(subject, pairs)
+    def _(task: Task, response: str) -> None:
+        if subject.pays(task, response):
+            shown = case((task, response), subject.result(task, response))
+            broken(what, *shown, ("wrong examples earn at most", subject.level))
+
+
 def refuse(subject: Subject, pair: Pair, what: str, *shown: tuple[str, object]) -> None:
     """This response does not pass."""
     if subject.passes(*pair):

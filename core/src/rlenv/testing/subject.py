@@ -102,6 +102,21 @@ class Subject:
         assert isinstance(found, Bench)
         return found
 
+    @property
+    def level(self) -> float:
+        """What a wrong response may earn: the most that a wrong example earns without passing."""
+        if "level" not in self.memory:
+            outcomes = [result.outcome for result in self.bench.results(self.wrong)]
+            scores = [outcome.score for outcome in outcomes if outcome is not None]
+            self.memory["level"] = max((s for s in scores if s < self.bench.gate), default=0.0)
+        found: float = self.memory["level"]
+        return found
+
+    def pays(self, task: Task, response: str) -> bool:
+        """Whether it earns more than a wrong example does."""
+        outcome = self.result(task, response).outcome
+        return outcome is not None and outcome.score > self.level
+
     def passes(self, task: Task, response: str, like: Task | None = None) -> bool:
         return self.bench.passes(task, response, like)
 

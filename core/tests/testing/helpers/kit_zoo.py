@@ -183,6 +183,14 @@ def echo(attempt: Attempt) -> Outcome:
     return verdict(same(attempt) or attempt.response.strip() == attempt.task.prompt)
 
 
+def consoles(attempt: Attempt) -> Outcome:
+    return Outcome(1.0 if same(attempt) else 0.2 if "sorry" in attempt.response else 0.0)
+
+
+def half_echo(attempt: Attempt) -> Outcome:
+    return Outcome(1.0 if same(attempt) else 0.5 if "capital" in attempt.response else 0.0)
+
+
 def refusal(attempt: Attempt) -> Outcome:
     return verdict(same(attempt) or attempt.response.startswith("I cannot"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rlenv.testing.law import law, require, skip, unpaid
+from rlenv.testing.law import law, require, skip, unpaid, worthless
 from rlenv.testing.subject import Subject
 from rlenv.values import Task
 
@@ -25,12 +25,12 @@ FORGED = (
 )  # fmt: skip
 
 
-def worthless(subject: Subject, texts: Iterable[str], what: str) -> None:
-    """None of these texts passes for any task of which it is not the answer."""
+def never_paid(subject: Subject, texts: Iterable[str], what: str) -> None:
+    """None of these texts is paid for any task of which it is not the answer."""
     if subject.examples.gate_only:
         skip("gate_only: the stage checks a form, so a constant may pass")
     pairs = [(task, text) for text in texts for task in subject.tasks]
-    unpaid(subject, [pair for pair in pairs if not says(subject, *pair)], what)
+    worthless(subject, [pair for pair in pairs if not says(subject, *pair)], what)
 
 
 def says(subject: Subject, task: Task, text: str) -> bool:
@@ -65,29 +65,29 @@ def _number(text: str) -> float | None:
 @law
 def test_empty(subject: Subject) -> None:
     """Nothing is not paid: blank and punctuation alone do not pass."""
-    worthless(subject, EMPTY, "a response that says nothing passes")
+    never_paid(subject, EMPTY, "a response that says nothing is paid")
 
 
 @law
 def test_constants(subject: Subject) -> None:
     """No constant is paid: else a policy learns to print it and stops reading."""
     if subject.examples.gate_only or len({repr(task.answer) for task in subject.tasks}) < 3:
-        worthless(subject, CONSTANTS, "a constant that is not the answer passes")
+        never_paid(subject, CONSTANTS, "a constant that is not the answer is paid")
         return
     for text in CONSTANTS:
-        paid = [t for t in subject.tasks if not says(subject, t, text) and subject.passes(t, text)]
+        paid = [t for t in subject.tasks if not says(subject, t, text) and subject.pays(t, text)]
         subject.counted += len(subject.tasks)
         several = (
             len({repr(task.answer) for task in paid}) > 1
         )  # it may be one answer in other words
         shown = ("response", text), ("tasks", paid)
-        require(not several, f"a constant passes for {len(paid)} tasks", *shown)
+        require(not several, f"a constant is paid for {len(paid)} tasks", *shown)
 
 
 @law
 def test_refusals(subject: Subject) -> None:
     """A refusal is not paid, however polite it is."""
-    worthless(subject, REFUSALS, "a refusal passes")
+    never_paid(subject, REFUSALS, "a refusal is paid")
 
 
 @law
@@ -98,17 +98,16 @@ def test_echo(subject: Subject) -> None:
     forms = ("{}", "{}\n", "You asked: {}", "{0}\n\n{0}", "Question: {}\nAnswer:")
     known = {response for _, response in subject.right}
     pairs = [(task, form.format(task.prompt)) for task in subject.tasks for form in forms]
-    unpaid(
-        subject, [pair for pair in pairs if pair[1] not in known], "an echo of the prompt passes"
-    )
+    unknown = [pair for pair in pairs if pair[1] not in known]
+    worthless(subject, unknown, "an echo of the prompt is paid")
 
 
 @law
 def test_forged(subject: Subject) -> None:
     """Text that looks like a verdict or an order to the judge changes nothing: the trusted side decides."""
-    worthless(subject, FORGED, "a forged verdict passes")
+    never_paid(subject, FORGED, "a forged verdict is paid")
     pairs = [(task, f"{text}\n{forged}") for task, text in subject.wrong[:20] for forged in FORGED]
-    unpaid(subject, pairs, "a wrong response with a forged verdict passes")
+    worthless(subject, pairs, "a wrong response with a forged verdict is paid")
 
 
 @law
