@@ -33,6 +33,10 @@ def boxes(text: str, start: int, end: int) -> tuple[list[Claim], bool]:
     first = text.find("box", start, end)
     if "\x08oxed" in text:
         first = start
+    elif first > start and text.find("box", first + 3, end) < 0:
+        alone = _only(text, first, end)
+        if alone is not None:
+            return [alone], False
     if first < 0:
         return [], False
     start = max(start, first - 8)  # "\\\\frame"
@@ -46,6 +50,22 @@ def boxes(text: str, start: int, end: int) -> tuple[list[Claim], bool]:
             openers[brace] = mark.start()
     closed, is_open = _balanced(text, openers, end)
     return [_claim(text, span) for span in _outermost(spans + closed)], is_open
+
+
+def _only(text: str, at: int, end: int) -> Claim | None:
+    """The one box of a text, where it is written plainly, which is the common case; None for any other."""
+    if not text.startswith("\\boxed{", at - 1) or text.startswith("\\", max(0, at - 2), at - 1):
+        return None
+    depth = 0
+    for mark in _braces().finditer(text, at + 5, end):
+        brace = mark[0]
+        if brace == "{":
+            depth += 1
+        elif brace == "}":
+            depth -= 1
+            if depth == 0:
+                return Claim(text[at + 6 : mark.start()].strip(), at - 1, mark.end(), "boxed")
+    return None
 
 
 def is_placeholder(content: str) -> bool:

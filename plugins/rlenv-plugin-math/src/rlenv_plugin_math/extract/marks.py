@@ -28,6 +28,14 @@ def _heading() -> re.Pattern[str]:
     return re.compile(r"s?[ \t*_#]*(?=\n)")
 
 
+# what `_asking` and `_supposing` need to be worth a try
+_VERBS = (
+    "express", "writ", "giv", "round", "find", "get", "check", "verify", "simplify", "leav", "stat", "put", "present",
+    "provid", "calculat", "comput", "report", "box", "to",
+)  # fmt: skip
+_IFS = ("if", "assum", "suppos", "whether", "unless", "let")
+
+
 @cache
 def _asking() -> re.Pattern[str]:
     """Words that ask for an answer, as in "express the answer as a percentage: …"."""
@@ -92,9 +100,12 @@ def _announced_at(text: str, start: int, at: int, end: int) -> int | None:
         return None
     mark = _behind_answer().match(text, at + 6, end)
     if mark is not None:
-        asks = _asking().search(text, max(start, at - 32), at)
-        if _supposing().search(text, max(start, at - 40), at):
+        lead = text[max(start, at - 40) : at].lower()
+        if any(map(lead.__contains__, _IFS)) and _supposing().search(text, max(start, at - 40), at):
             return None
+        asks = None
+        if any(map(lead.__contains__, _VERBS)):
+            asks = _asking().search(text, max(start, at - 32), at)
         return None if asks and (mark["gap"] is None or mark["gap"].strip(" *_")) else mark.end()
     heading = _heading().match(text, at + 6, end)
     line = text[max(start, text.rfind("\n", start, at) + 1) : at]

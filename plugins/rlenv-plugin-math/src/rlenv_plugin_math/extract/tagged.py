@@ -35,7 +35,8 @@ def _amount() -> re.Pattern[str]:
 def tags(text: str, start: int, end: int) -> list[Claim]:
     """Answers in ``<answer>…</answer>``; the last may lack its closing tag, which stop strings cut off."""
     claims: list[Claim] = []
-    if "answer" not in text and "answer" not in text.lower():
+    lowered = text.lower()
+    if "answer>" not in lowered and "answer|>" not in lowered:
         return claims
     marks = list(_tag().finditer(text, start, end))[-2 * MOST :]
     for mark, following in zip(marks, [*marks[1:], None], strict=False):

@@ -10,6 +10,7 @@ _TRAILERS = (
     "<|im_end|>", "<|im_start|>", "<|im_start|>user", "<|im_start|>assistant", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|return|>", "<|end|>", "</s>", "<eos>",
     "<end_of_turn>", "<|end_of_solution|>", "<｜end▁of▁sentence｜>",
 )  # fmt: skip
+_ORDINARY = frozenset("0123456789.$)}]*")  # what ends most responses and no mark
 _TURNS = ("<|im_start|>user", "<|im_start|>assistant")
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 
@@ -59,6 +60,8 @@ def _after_thinking(response: str) -> int | None:
 def _before_trailers(response: str, start: int) -> int:
     """Where the text ends once end-of-text marks and white space are cut off."""
     end = len(response)
+    if response[-1:] in _ORDINARY:
+        return end
     while end > start:
         if response[end - 1].isspace() or response[end - 1] == "\x00":
             end -= 1
