@@ -34,6 +34,7 @@ BROKEN: list[tuple[str, Any, dict[str, Any]]] = [
     ("total", Does(zoo.encodes), {}),
     ("total", Does(zoo.parses), {}),
     ("total", Does(zoo.refuses_nul), {}),
+    ("total", Does(zoo.dies), {}),
     ("broken", Does(zoo.swallows), {}),
     ("right-passes", Does(zoo.never), {}),
     ("wrong-fails", Does(zoo.lenient), {}),

@@ -60,6 +60,9 @@ def command(
     names = tuple(dict.fromkeys(names))
     if (certificate or badge) and (stage or laws):
         raise click.UsageError("a certificate and a badge speak of all laws: drop --stage and --law")  # fmt: skip
+    for place in (certificate, badge):
+        if place is not None and not place.absolute().parent.is_dir():
+            raise Mistake(f"{place}: there is no folder {place.parent}: make it first")
     _ready(names, stage, laws)
     from rlenv.testing.certificate import certified
     from rlenv.testing.launch import launch

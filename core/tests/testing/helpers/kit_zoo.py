@@ -149,6 +149,12 @@ def refuses_nul(attempt: Attempt) -> Outcome:
     return verdict(same(attempt))
 
 
+def dies(attempt: Attempt) -> Outcome:
+    if "NaN" in attempt.response:
+        os._exit(1)
+    return verdict(same(attempt))
+
+
 def swallows(attempt: Attempt) -> Outcome:
     try:
         return verdict(same(attempt))
