@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -22,15 +23,17 @@ FLAGS = (
 SECONDS = 60
 
 
+class Ended(Exception):
+    """The browser is gone."""
+
+
 class Browser:
     """One Chromium, spoken to in the DevTools protocol: NUL-ended JSON on the file descriptors 3 and 4."""
 
     def __init__(self, program, profile):
         to_read, self._to = os.pipe()
         self._from, from_write = os.pipe()
-        high = [
-            os.dup2(fd, 60 + i, inheritable=False) for i, fd in enumerate((to_read, from_write))
-        ]
+        high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (to_read, from_write)]
         quiet = os.open(os.devnull, os.O_RDWR)
         actions = [
             (os.POSIX_SPAWN_DUP2, high[0], 3), (os.POSIX_SPAWN_DUP2, high[1], 4),
@@ -74,7 +77,8 @@ class Browser:
         parts = [self._left]
         while b"\0" not in parts[-1]:
             data = os.read(self._from, 1 << 20)
-            assert data, "the browser has ended"
+            if not data:
+                raise Ended("the browser has ended")
             parts.append(data)
         whole, _, self._left = b"".join(parts).partition(b"\0")
         return json.loads(whole)
@@ -176,7 +180,10 @@ def chromium(tmp_path_factory):
         pytest.skip(
             "no chromium on this machine: install the package chromium to run the browser tests"
         )
-    browser = Browser(program, tmp_path_factory.mktemp("chromium"))
+    try:
+        browser = Browser(program, tmp_path_factory.mktemp("chromium"))
+    except (OSError, Ended) as error:
+        pytest.skip(f"{program} is installed but does not start: {error}")
     yield browser
     browser.close()
 

@@ -40,7 +40,7 @@ def body(found: Comparison) -> str:
     return "".join(
         [
             f'<div class="figures">{_figures(found)}</div>',
-            '<div class="two">',
+            '<div class="two even">',
             section("What changed", _changes(found)),
             section("Rewards", _rewards(found)),
             "</div>",
