@@ -42,3 +42,9 @@ def test_a_score_that_cannot_be_converted_is_refused_with_its_type_and_reason():
 
     with pytest.raises(ScoreError, match=r"not Odd: no number$"):
         Outcome(numeric("Odd", __float__=refuse))
+
+
+@pytest.mark.parametrize("steps", [5, [1], [("first", 1.0)], [(0.5, 1.0)]])
+def test_steps_that_are_no_pairs_are_refused_in_words(steps):
+    with pytest.raises(ScoreError, match=r"^steps are \(turn index, score\) pairs$"):
+        Outcome(1.0, steps=steps)
