@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .tree import Clock, Const, NamedSet, Node, SetOf, Text
+from fractions import Fraction
+
+from .tree import Clock, Const, Div, NamedSet, Node, Num, SetOf, Text
 
 # the node, and its phrases in lower case with single spaces
 _MEANINGS: tuple[tuple[Node, str], ...] = (
@@ -69,4 +71,9 @@ _PHRASES = {
 
 def phrase(text: str) -> Node | None:
     """The meaning of a whole phrase in lower case with single spaces, or None."""
-    return _PHRASES.get(text)
+    known = _PHRASES.get(text)
+    if known is None and " out of " in text:
+        top, _, bottom = text.partition(" out of ")
+        if top.isdecimal() and bottom.isdecimal() and len(text) < 40 and int(bottom):
+            return Div(Num(Fraction(int(top))), Num(Fraction(int(bottom))))
+    return known

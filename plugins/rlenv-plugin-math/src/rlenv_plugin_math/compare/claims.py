@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from attrs import frozen
 
+from rlenv_plugin_math.compare.exact import rational
 from rlenv_plugin_math.compare.functions import FUNCTIONS
 from rlenv_plugin_math.compare.scalars import SCALARS
 from rlenv_plugin_math.compare.tolerance import decimal, near_rounded
@@ -124,7 +125,9 @@ def _link_holds(left: Node, op: str, right: Node, case: Case, *, strict: bool) -
     if type(left) not in SCALARS or type(right) not in SCALARS:
         return case.same(left, right)
     if op == "~":
-        return not (names[0] or names[1]) and rounds(left, right, case)
+        exact = rational(left, case)
+        known = exact is not None and exact == rational(right, case)
+        return not (names[0] or names[1]) and (known or rounds(left, right, case))
     if names[0] != names[1] and not strict:
         return True
     if isinstance(left, Big | Call) and case.doubt:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .beside import rival
 from .found import AMBIGUOUS, EMPTY, FOUND, MISSING, Claim, Extraction, nothing, rivals
 from .readings import readings
 from .rungs import RUNGS
@@ -73,8 +74,6 @@ def _stands_alone(text: str, extraction: Extraction, start: int, end: int) -> bo
 
 
 def _unless_rivaled(text: str, extraction: Extraction, start: int, end: int) -> Extraction:
-    from .beside import rival
-
     found = rival(text, extraction, start, end)
     if found is None:
         return extraction

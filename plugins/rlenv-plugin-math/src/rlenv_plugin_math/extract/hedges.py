@@ -7,6 +7,7 @@ from functools import cache
 
 from .found import Claim
 from .values import values
+from .wording import denied_behind
 
 _NEAR = 600  # characters behind the answer that are read for another one
 
@@ -103,7 +104,9 @@ def rival_before(text: str, claim: Claim, start: int) -> Claim | None:
 
 
 def denied(text: str, claim: Claim, start: int) -> bool:
-    """Whether the words right before an answer say that it is not the answer."""
+    """Whether the words right before an answer, or behind it, say that it is not the answer."""
+    if denied_behind().match(text, claim.end):
+        return True
     before = text[max(start, claim.start - 24) : claim.start].rstrip(" $\\([*=:").lower()
     return before.endswith((" not", "n't", "n’t", " never", " isn't", "\nnot")) or before == "not"
 

@@ -65,6 +65,11 @@ def _choice() -> re.Pattern[str]:
 
 
 @cache
+def _short() -> re.Pattern[str]:
+    return re.compile(r"(?<![a-zA-Z\\])ans\.?\s?[:：=]", re.IGNORECASE)
+
+
+@cache
 def _weak() -> re.Pattern[str]:
     """What announces a result that is the answer when nothing stronger is said."""
     return re.compile(
@@ -88,6 +93,8 @@ def announcements(text: str, start: int, end: int) -> list[tuple[int, int]]:
             marks.append((start + at, stop))
         at = lowered.rfind("answer", 0, at)
     marks += [(start + at, start + stop) for at, stop in _letter_marks(region)]
+    if "ans" in lowered:
+        marks += [m.span() for m in _short().finditer(text, start, end)][-MOST:]
     if "option" in lowered or "choice" in lowered or "letter" in lowered or "答案" in lowered:
         marks += [m.span() for m in _choice().finditer(text, start, end)][-MOST:]
     return sorted(set(marks))

@@ -9,6 +9,8 @@ from . import wording
 from .found import Claim
 from .values import values
 
+_ARROWS = ("=", "\\", "⇒", "→", "∴")
+_SHAKEN = (wording.doubt, wording.unsettled, wording.negated)
 _LONGEST = 600  # a longer text is no final statement; only its formulas and numbers could be
 
 
@@ -22,8 +24,11 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         return (text,), False
     if text.rstrip("*$ ").endswith("?") or wording.vague().search(text):
         return (text,), True
-    if text[:1] == "=":  # what stood to the left of it was left out
-        text = text[1:].strip()
+    if text[:1] in _ARROWS:  # what stood to the left of it was left out
+        text = re.sub(
+            r"\A(?:=>?|⇒|→|∴|\\(?:Rightarrow|implies|therefore)(?![a-zA-Z]))\s*", "", text
+        )
+    bold = _bold_words(text) if "**" in text else ()
     if "**" in text:
         text = _unbold(text)
     if "~~" in text:
@@ -33,22 +38,31 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     if not wording.words().search(text):
         return (text,), False
     plain = _unwrapped(text)
+    if wording.denied_option().match(plain):
+        return (text,), True
     clause, hedged = _main_clause(plain)
     stated, doubted = stated_value(clause)
     if hedged or doubted:
         return (text,), True
     if stated and not _is_prose(clause, stated):
         stated = None
-    option = wording.option().match(plain)
-    if option and not wording.doubt().search(plain):
-        said: tuple[str, ...] = (f"({option[1]})",)
-    else:
-        said = (stated,) if stated else _said(clause)
+    option = _option(plain)
+    said = (option,) if option else (stated,) if stated else (*_said(clause), *bold)
     tried = [text]
     for reading in (clause if clause != plain.strip() else None, *said):
         if reading and reading not in tried:
             tried.append(reading)
     return tuple(tried), False
+
+
+def _option(plain: str) -> str | None:
+    """The letter of "C. 1223, Rigord", which is a choice and its text; not of "(C) is wrong"."""
+    option = wording.option().match(plain)
+    if option is None or wording.doubt().search(plain):
+        return None
+    if plain[option.end() :][:1].islower() and wording.negated().search(plain):
+        return None
+    return f"({option[1]})"
 
 
 def _main_clause(plain: str) -> tuple[str, bool]:
@@ -70,13 +84,24 @@ def _said(clause: str) -> tuple[str, ...]:
     """The words that a clause without a value says of its subject: "The day is Thursday", "Yes, it converges"."""
     if len(clause) > _LONGEST // 4 or values(clause):
         return ()
-    if any(words().search(clause) for words in (wording.doubt, wording.unsettled, wording.negated)):
+    if any(words().search(clause) for words in _SHAKEN):
         return ()
     verdict = wording.verdict().match(clause)
     if verdict:
         return (verdict[1],)
+    verbs = wording.behavior().findall(clause)
+    if verbs:
+        return (verbs[0],) if len(verbs) == 1 else ()
     predicate = wording.predicate().search(clause)
     return (predicate[1],) if predicate else ()
+
+
+def _bold_words(text: str) -> tuple[str, ...]:
+    """The bold subject of a sentence that leaves no doubt: "**Alice** is the winner"."""
+    marked = wording.bold_subject().match(text)
+    if not marked or any(words().search(text) for words in _SHAKEN):
+        return ()
+    return (marked[1],)
 
 
 def _unbold(text: str) -> str:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from .found import Claim, Extraction, found, rivals
 from .hedges import retracted, rivalry
 from .sentences import sentence_end
+from .wording import denial
 
 TWICE = "several different answers are stated"
 _PAIRS = 64  # neighboring claims between which a withdrawal is looked for
@@ -77,8 +78,15 @@ def _concludes(text: str, claims: list[Claim]) -> bool:
         return False
     lead = between[max(between.rfind("\n\n"), between.rfind(". "), 0) :]
     first = text[max(0, claims[0].start - 80) : claims[0].start]
-    announced = re.compile(r"\b(?:final|answer|either|if|may|one of)\b", re.IGNORECASE)
-    if announced.search(first) or re.search(r"\b(?:if|or|unless|case)\b", between, re.IGNORECASE):
+    announced = re.compile(
+        r"\b(?:final|answer|either|if|may|one of|guess\w*|attempt\w*|candidate\w*|option\w*)\b",
+        re.IGNORECASE,
+    )
+    if announced.search(first) or denial().match(text, _behind(text, last.end)):
+        return False
+    if re.search(r"\bguess", between, re.IGNORECASE) or re.search(
+        r"\b(?:if|or|unless|case)\b", between, re.IGNORECASE
+    ):
         return False
     return bool(_conclusion().search(lead))
 

@@ -9,13 +9,14 @@ from .found import Claim
 from .marks import MOST, announcements, weak_announcements
 from .sentences import sentence_end
 
+_DECOR = frozenset("✓✔✅☑🎉🎊🙂😊👍⭐🌟✨💡🏆📌👉\ufe0f")
 TAIL = 20_000  # a statement further from the end than this is no final one
 
 
 @cache
 def _noise() -> re.Pattern[str]:
     return re.compile(
-        r"(?:[\s:：]|=>?|\*+(?=\s)|\*\*(?=\s|:)|(?<=\n)-+(?=\s)|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*"
+        r"(?:[\s:：}]|```[a-z]*(?=\n)|=>?|\*+(?=\s)|\*\*(?=\s|:)|(?<=\n)-+(?=\s)|\$(?=\s*\$\$)|\\Rightarrow|→|⇒)*"
     )
 
 
@@ -98,8 +99,8 @@ def _unmarked(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without the white space at its ends."""
-    while end > start and text[end - 1].isspace():
+    while end > start and (text[end - 1].isspace() or text[end - 1] in _DECOR):
         end -= 1
-    while start < end and text[start].isspace():
+    while start < end and (text[start].isspace() or text[start] in _DECOR):
         start += 1
     return start, end

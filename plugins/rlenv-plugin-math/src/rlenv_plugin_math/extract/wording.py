@@ -39,7 +39,7 @@ def refused() -> re.Pattern[str]:
         r"|\b(?:anything|everything|nothing|all|any|everyone)\s+but\s*$"
         r"|\b(?:at\s+(?:least|most)|up\s+to|over|above|below|under|beyond|almost|nearly)\s*$"
         r"|\b(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other|rather)\s+than\s*$"
-        r"|\bbetween\s*$|\binstead\s+of\s*$",
+        r"|\bout\s+of\s*$|\bbetween\s*$|\binstead\s+of\s*$",
         re.IGNORECASE,
     )
 
@@ -59,7 +59,8 @@ def denial() -> re.Pattern[str]:
 def condition() -> re.Pattern[str]:
     """Behind a value: words under which alone it holds, or which make it a bound."""
     return re.compile(
-        r"[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b"
+        r"(?:[\s$*]+[a-z]+){0,2}[\s$*]+(?:less|more|fewer|greater|larger|smaller)\s+than\b"
+        r"|[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b"
         r"|[\s,*$(]*or\s+(?!about\b|approx|equivalent|simply\b|roughly\b|around\b)[a-zA-Z]{2}",
         re.IGNORECASE,
     )
@@ -87,7 +88,10 @@ def vague() -> re.Pattern[str]:
 
 @cache
 def magnitude() -> re.Pattern[str]:
-    return re.compile(r"\s+(?:hundred|thousand|million|billion|trillion|dozen)\b", re.IGNORECASE)
+    return re.compile(
+        r"\s+(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|out\s+of\s+\d+\b(?![.,]\d))",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -139,7 +143,7 @@ def verdict() -> re.Pattern[str]:
 def predicate() -> re.Pattern[str]:
     """What is said of the subject of a sentence."""
     return re.compile(
-        r"(?:\A|\s)(?!(?:I|we|you)\s)[a-z]+\s(?:[^.;]*?\s)?(?:is|are|was|has|have)\s+(?:thus\s+|therefore\s+|on\s+a\s+)?([^.;]{2,60}?)[\s.!*]*\Z",
+        r"(?:\A|\s)(?!(?:I|we|you)\s)[a-z]+\s(?:[^.;]*?\s)?(?:is|are|was|has|have|falls|fell|lands|becomes)\s+(?:thus\s+|therefore\s+|on\s+an?\s+)?([^.;]{2,60}?)[\s.!*]*\Z",
         re.IGNORECASE,
     )
 
@@ -147,7 +151,8 @@ def predicate() -> re.Pattern[str]:
 @cache
 def negated() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:not|never|neither|nor|false\s+that|wrong|incorrect)\b|n['’]t\b", re.IGNORECASE
+        r"\b(?:not|never|neither|nor|cannot|impossible|false\s+that|wrong|incorrect)\b|n['’]t\b",
+        re.IGNORECASE,
     )
 
 
@@ -155,3 +160,34 @@ def negated() -> re.Pattern[str]:
 def option() -> re.Pattern[str]:
     """``C. 1223, Rigord``: a choice and its text."""
     return re.compile(r"\(?([A-J])[.):]\)?\s+(?=[^=]*[a-zA-Z]{2}[^=]*\Z)")
+
+
+@cache
+def behavior() -> re.Pattern[str]:
+    """A verb that is the answer: "The series converges"."""
+    return re.compile(r"\b((?:con|di)verges|(?:in|de)creases)\b", re.IGNORECASE)
+
+
+@cache
+def bold_subject() -> re.Pattern[str]:
+    return re.compile(
+        r"\s*\*\*([^*\n]{1,60})\*\*\s+(?:is|was|are|were|wins|won)\s+(?:the|my|our)\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def denied_option() -> re.Pattern[str]:
+    """ "(C) is wrong": a choice that is spoken of and not chosen."""
+    return re.compile(
+        r"(?:(?i:option|choice)\s+)?\(?[A-J]\)?\s+(?:(?:is|was|seems)\s+(?:not|never|wrong|incorrect|false|impossible)|is(?:n['’]t)|cannot|can['’]t)\b"
+    )
+
+
+@cache
+def denied_behind() -> re.Pattern[str]:
+    """Behind an answer: it is none."""
+    return re.compile(
+        r"[\s$)\]*\\}]*\s(?:is|was|are)(?:\s+(?:wrong|incorrect|false|(?:not|never)\s+(?:the\s+)?(?:final\s+)?(?:answer|right|correct|it\b))|n['’]t\s+(?:the|right|correct))",
+        re.IGNORECASE,
+    )
