@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from typing import Any
 
 import pytest
 from attrs import evolve, frozen
@@ -114,11 +115,11 @@ class Builder:
         ]
         if grown.kind == "quorum":
             return Quorum(slots, min(grown.k, len(slots)), at=0.5)
-        plain = {"pipeline": Pipeline, "any": AnyOf, "all": AllOf, "product": Product}
+        plain: dict[str, type[Composite]] = {"pipeline": Pipeline, "any": AnyOf, "all": AllOf, "product": Product}
         return plain.get(grown.kind, First)(slots)
 
 
-def built(tree: Grown, place: str | None = None, **options: object) -> Environment:
+def built(tree: Grown, place: str | None = None, **options: Any) -> Environment:
     return Environment("e", Builder(place).composite(tree), **options)
 
 
@@ -147,7 +148,7 @@ def numbered(env, workers):
     return [verdict for _, verdict in sorted(env.evaluate_numbered(PAIRS, workers))]
 
 
-WAYS = {
+WAYS: dict[str, Any] = {
     "evaluate": lambda env: [env.evaluate(task, response) for task, response in PAIRS],
     "in a thread": lambda env: in_a_thread(lambda: WAYS["evaluate"](env)),
     "in a loop": lambda env: asyncio.run(inside_a_loop(env)),

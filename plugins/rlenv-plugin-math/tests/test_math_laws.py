@@ -161,7 +161,7 @@ def test_a_fraction_is_right_however_it_is_reduced(
 
 
 def test_meaning_not_form_over_all_examples() -> None:
-    for suite in rlenv_examples()["equal"]:  # type: ignore[union-attr]
+    for suite in rlenv_examples()["equal"]:
         for task, response in suite.right:
             for rewrite in rlenv_rewrites()["equal"]:
                 changed = rewrite.apply(task, response)
@@ -208,7 +208,7 @@ def test_random_text_is_not_paid(gold: str, response: str) -> None:
 
 def mixture() -> list[tuple[Task, str]]:
     suites = rlenv_examples()["equal"]
-    pairs = [pair for suite in suites for pair in (*suite.right, *suite.wrong)]  # type: ignore[union-attr]
+    pairs = [pair for suite in suites for pair in (*suite.right, *suite.wrong)]
     attacks = [
         (task, attack.build(task)) for task, _ in pairs[:3] for attack in rlenv_attacks()["equal"]
     ]

@@ -84,7 +84,7 @@ def test_a_stack_that_is_nearly_full_gives_a_refusal_and_no_recursion_error() ->
 
 
 def test_the_longest_literal_is_read_and_one_digit_more_is_refused() -> None:
-    assert parse("$-" + "7" * DIGITS + "$") == Num(-parse("7" * DIGITS).value)  # type: ignore[union-attr]
+    assert parse("$-" + "7" * DIGITS + "$") == Num(-parse("7" * DIGITS).value)  # type: ignore[union-attr, operator]
     with pytest.raises(Unparsed, match="too many digits"):
         parse("x+" + "7" * (DIGITS + 1))
     with pytest.raises(Unparsed, match="too long"):

@@ -23,7 +23,7 @@ ATTACKS = [(name, attack) for name, attacks in plugin.rlenv_attacks().items() fo
 
 
 def score(name: str, task: Task, response: str) -> float:
-    return STAGES[name].check(Attempt(task, response)).score
+    return float(STAGES[name].check(Attempt(task, response)).score)
 
 
 def test_the_hooks_name_stages_that_exist() -> None:

@@ -78,7 +78,7 @@ def test_percent_is_a_hundredth_of_nothing() -> None:
 
 
 def test_a_name_unknown_to_the_table_is_a_dimension_of_its_own() -> None:
-    assert convert((("apple", 1),)) == (1, (("apple", 1),))
+    assert convert((("apple", 1),)) == (Fraction(1), (("apple", 1),))
 
 
 @given(units, units)

@@ -25,7 +25,7 @@ def rlenv_stages() -> Mapping[str, str]:
 
 
 @hookimpl
-def rlenv_examples() -> Mapping[str, Examples | Sequence[Examples]]:
+def rlenv_examples() -> Mapping[str, Sequence[Examples]]:
     """Responses that are surely right and surely wrong."""
     from .examples import examples
 
