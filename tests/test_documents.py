@@ -206,19 +206,6 @@ def test_no_block_hides_a_command_from_being_run(page: Path) -> None:
     assert hidden == []
 
 
-def test_the_page_on_exploits_proves_each_of_them() -> None:
-    shown = list(blocks(ROOT / "docs" / "hacking.md"))
-    exploits = {Path(b.name).stem for b in shown if b.name.startswith("exploits/")}
-    (table,) = (block.text for block in shown if block.language == "output")
-    rows = {words[0]: words[1:] for line in table.splitlines()[2:] if (words := line.split())}
-
-    assert len(exploits) >= 14
-    assert set(rows) == exploits
-    for honest, paid, exploit, refused in rows.values():
-        assert (honest, paid, refused) == ("1.0", "1.0", "0.0")
-        assert exploit in ("1.0", "0.5", "unscored")
-
-
 def test_the_reference_is_what_the_code_says(tmp_path: Path) -> None:
     subprocess.run([sys.executable, ROOT / "docs" / "generate.py", tmp_path], check=True)
     written = {page.name: page.read_text("utf-8") for page in tmp_path.glob("*.md")}
