@@ -13,6 +13,7 @@ from rlenv.values import Outcome
 
 from .extract import FOUND, RUNGS, Extraction, extract, nothing
 from .gold import Gold, golds, plain_number, undollared
+from .limits import Unparsed
 
 if TYPE_CHECKING:
     from rlenv.stage import Attempt
@@ -152,7 +153,6 @@ class Equal:
         return None
 
     def _slow(self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]) -> Outcome:
-        from .limits import Unparsed
         from .match import Match, match
 
         key, options = attempt.key, self._options()
@@ -204,7 +204,6 @@ def _compare_options(stage: Equal) -> Options:
 def _problem(gold: Gold, options: Options) -> str:
     """Why a gold answer cannot be used, "" when it can."""
     from .compare import decide
-    from .limits import Unparsed
 
     try:
         node = gold.node()
