@@ -52,6 +52,7 @@ def test_only_what_a_binary_double_prints_may_be_off_in_its_last_digit(
         (r"\frac{2}{3}", "6.66667 \\times 10^{-1}", True),
         (r"\frac{2}{3}", "0.00666667 \\times 10^{2}", True),
         (r"\frac{2}{3}", "6.66667 \\times 10^{1}", False),
+        (r"\frac{20}{3}", r"6.66667 \times 10^{\frac{1}{2}}", False),
         ("5", "5.000001", False),
         ("5", "4.999999", False),
     ],
