@@ -47,12 +47,13 @@ _CLOSES = re.compile(r"\s*(?:$|[$.,;:?!=]|\\[)\]]|[A-Za-z]{2,})")
 
 def echoes(prompt: str, answers: tuple[str, ...], gold: Gold) -> bool:
     """Whether one of the answers that were read as ``gold`` only restates the prompt."""
+    from .extract import readings
     from .match import given
 
     wanted = gold.node()
     for answer in answers:
         nodes = given(answer).nodes
-        if nodes and restates(prompt, answer, nodes[-1], wanted):
+        if nodes and any(restates(prompt, t, nodes[-1], wanted) for t in readings(answer)[0]):
             return True
     return False
 

@@ -14,6 +14,7 @@ from rlenv.values import Outcome
 from .extract import FOUND, RUNGS, Extraction, extract, nothing
 from .gold import Gold, golds, plain_number, undollared
 from .limits import Unparsed
+from .quoted import without_prompt
 
 if TYPE_CHECKING:
     from rlenv.stage import Attempt
@@ -131,7 +132,8 @@ class Equal:
         if attempt.response.strip() == attempt.task.prompt.strip():
             extraction = nothing("the response repeats the prompt")
         else:
-            extraction = extract(attempt.response, self.extract)
+            told = without_prompt(attempt.response, attempt.task.prompt)
+            extraction = extract(told, self.extract)
         if not extraction.answers:
             return _outcome(0.0, extraction, every, extraction.state, extraction.reason)
         if extraction.state == FOUND and len(extraction.answers) == 1:
