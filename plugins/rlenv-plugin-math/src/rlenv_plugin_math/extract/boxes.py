@@ -70,7 +70,12 @@ def _only(text: str, at: int, end: int) -> Claim | None:
 
 def is_placeholder(content: str) -> bool:
     """Whether a box holds nothing but a stand-in for an answer."""
-    return content.strip(" $\n\t").lower() in _PLACEHOLDERS
+    content = content.strip(" $\n\t")
+    if content[-1:] == "}" and "\\{" not in content:
+        content = (
+            content.replace("\\text", "").strip("{} ") and content
+        )  # boxes in boxes around nothing
+    return content.lower() in _PLACEHOLDERS
 
 
 def _argument(text: str, at: int, end: int) -> int | None:

@@ -181,9 +181,19 @@ def word(p: Parser, floor: int) -> Node:
             return chosen
     if _is_money(p):
         return PREFIX["cur"](p, floor)
-    if floor > RELATION or (p.texts[p.pos] == "NO" and p.kinds[p.pos - 1] == "{"):
-        return _letters(p)  # \\frac{NO}{BO}
+    if floor > RELATION or _fills_braces(p):
+        return _letters(p)
     return _phrase(p)
+
+
+def _fills_braces(p: Parser) -> bool:
+    r"""Two letters alone in the argument of a command: ``\frac{at}{2}``, ``\frac{NO}{BO}``."""
+    at = p.pos
+    if len(p.texts[at]) != 2 or p.upright[at] or at < 2:
+        return False
+    return (
+        p.kinds[at - 1] == "{" and p.kinds[at + 1] == "}" and p.kinds[at - 2] in ("cmd", "^", "}")
+    )
 
 
 def _option(p: Parser) -> Node | None:

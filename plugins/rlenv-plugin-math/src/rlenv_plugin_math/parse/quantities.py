@@ -58,6 +58,8 @@ def attach(p: Parser, value: Node) -> Node | None:
         p.pos += 1
         return Quantity(value, ((p.texts[p.pos - 1], 1),))
     pos = p.pos
+    if p.texts[pos] == "hr" and p.kinds[pos - 1] == "const" and not p.upright[pos]:
+        return None  # 2π h r
     glued = p.gaps[pos] == 0 and not p.upright[pos] and p.kinds[pos - 1] == "num"
     if kind == "word" and glued and not units.glues(p.texts[pos]) and not numeric(value):
         return None
