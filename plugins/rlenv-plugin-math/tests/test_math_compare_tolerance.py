@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from rlenv_plugin_math.compare import Options, decide
+from rlenv_plugin_math.compare.tolerance import Decimal, decimal
 from rlenv_plugin_math.parser import parse
+from rlenv_plugin_math.tree import Mul, Neg, Node, Num, Pow
 
 
 def equal(gold: str, given: str, **options: float) -> bool:
@@ -93,3 +97,52 @@ def test_a_rounded_decimal_shows_as_many_digits_as_the_task_demands(
     digits: int, accepted: bool
 ) -> None:
     assert equal(r"\frac{2}{3}", "0.667", digits=digits) == accepted
+
+
+def whole(value: int | Fraction) -> Num:
+    return Num(Fraction(value), None)
+
+
+def times_ten_to(exponent: Node, base: int = 10, first: str = "2.5") -> Node:
+    return Mul((parse(first), Pow(whole(base), exponent)))
+
+
+@pytest.mark.parametrize(
+    ("node", "read"),
+    [
+        (parse("0.25"), Decimal(Fraction(1, 4), Fraction(1, 100), 2)),
+        (Neg(parse("0.25")), Decimal(Fraction(-1, 4), Fraction(1, 100), 2)),
+        (times_ten_to(whole(2)), Decimal(Fraction(250), Fraction(10), 2)),
+        (times_ten_to(whole(-2)), Decimal(Fraction(1, 40), Fraction(1, 1000), 2)),
+        (times_ten_to(Neg(whole(2))), Decimal(Fraction(1, 40), Fraction(1, 1000), 2)),
+        (times_ten_to(whole(0)), Decimal(Fraction(5, 2), Fraction(1, 10), 2)),
+    ],
+)
+def test_a_decimal_may_have_a_sign_and_a_power_of_ten(node: Node, read: Decimal) -> None:
+    assert decimal(node) == read
+
+
+@pytest.mark.parametrize("exponent", [whole(999), whole(-999), Neg(whole(999))])
+def test_the_largest_power_of_ten_is_read(exponent: Node) -> None:
+    assert decimal(times_ten_to(exponent)) is not None
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        parse("3"),
+        parse("x"),
+        Neg(parse("3")),
+        times_ten_to(whole(1000)),
+        times_ten_to(whole(-1000)),
+        times_ten_to(whole(Fraction(1, 2))),
+        times_ten_to(parse("x")),
+        times_ten_to(whole(2), base=11),
+        times_ten_to(whole(2), first="3"),
+        Mul((parse("2.5"), whole(10))),
+        Mul((parse("2.5"), Pow(parse("x"), whole(2)))),
+        Mul((parse("2.5"), Pow(whole(10), whole(2)), parse("x"))),
+    ],
+)
+def test_what_states_no_digits_behind_the_point_is_no_decimal(node: Node) -> None:
+    assert decimal(node) is None

@@ -107,3 +107,22 @@ def test_several_boxes_are_right_as_the_list_or_when_each_is(
     gold: str, response: str, score: float
 ) -> None:
     assert Equal().check(Attempt(Task("roots", gold), response)).score == score
+
+
+@pytest.mark.parametrize(
+    ("response", "state", "how"),
+    [
+        ("<answer></answer>", "empty", "answer-tag"),
+        ("<answer>5</answer>", "found", "answer-tag"),
+        ("The answer is:", "empty", "statement"),
+        ("The answer is 5.", "found", "statement"),
+        (r"\boxed{}", "empty", "boxed"),
+        (r"\boxed{5", "missing", "boxed"),
+        ("####", "empty", "hash"),
+        (r"It is not \boxed{5}.", "ambiguous", "boxed"),
+    ],
+)
+def test_an_extraction_tells_where_it_looked(response: str, state: str, how: str) -> None:
+    extraction = extract(response)
+
+    assert (extraction.state, extraction.how) == (state, how)
