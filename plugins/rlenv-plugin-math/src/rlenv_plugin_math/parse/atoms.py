@@ -191,9 +191,10 @@ def _fills_braces(p: Parser) -> bool:
     at = p.pos
     if len(p.texts[at]) != 2 or p.upright[at] or at < 2:
         return False
-    return (
-        p.kinds[at - 1] == "{" and p.kinds[at + 1] == "}" and p.kinds[at - 2] in ("cmd", "^", "}")
-    )
+    around = p.kinds[at - 1], p.kinds[at + 1]
+    if around == ("(", ")"):
+        return p.kinds[at - 2] == "fn"  # \\sin(at)
+    return around == ("{", "}") and p.kinds[at - 2] in ("cmd", "^", "}")
 
 
 def _option(p: Parser) -> Node | None:

@@ -276,10 +276,20 @@ def script(p: Parser, *, below: bool = False) -> Node:
     return node
 
 
+_ORDINAL = frozenset(("st", "nd", "rd", "th"))
+
+
 def _braced_script(p: Parser) -> Node:
     kind, after = p.kinds[p.pos + 1], p.kinds[p.pos + 2]
-    if after == "}" and kind in ("+", "-", "*", "'", "word"):
-        name = p.texts[p.pos + 1]
+    name = p.texts[p.pos + 1]
+    factors = (
+        kind == "word" and len(name) == 2 and name not in _ORDINAL and not p.upright[p.pos + 1]
+    )
+    if (
+        after == "}"
+        and kind in ("+", "-", "*", "'", "word")
+        and not (factors and p.kinds[p.pos - 1] == "^")
+    ):
         p.pos += 3
         return Sym(name)
     return p.braced()
