@@ -1,0 +1,43 @@
+"""What is said of a stated answer beside a gold one: equal or not, and by which way."""
+
+from __future__ import annotations
+
+import pytest
+from rlenv_plugin_math.compare import Options
+from rlenv_plugin_math.extract import extract
+from rlenv_plugin_math.gold import golds
+from rlenv_plugin_math.match import Match, match
+
+
+def matched(gold: str, response: str, *, as_text: bool = False) -> Match:
+    (wanted,) = golds(gold)
+    extraction = extract(response)
+    return match(wanted, extraction, b"key", Options(symbolic=False), as_text=as_text)
+
+
+@pytest.mark.parametrize(
+    ("gold", "response", "equal", "how"),
+    [
+        ("5", r"\boxed{5}", True, "text"),
+        ("5", r"\boxed{5.0}", True, "exact"),
+        ("5", r"\boxed{6}", False, "exact"),
+        ("(1, 2)", r"\boxed{( 1 , 2 )}", True, "structure"),
+        ("1/4", r"\boxed{1/4, or 25\%}", True, "each"),
+        ("1, 2", r"The roots are \boxed{1} and \boxed{2}.", True, "list"),
+        ("1, 2", r"The roots are \boxed{1} and \boxed{3}.", False, "list"),
+        ("1, 2", r"We get \boxed{1}. Also \boxed{3}.", False, "ambiguous"),
+        ("5", r"\boxed{it is large}", False, "words"),
+        ("5", r"\boxed{is it 5?}", False, "hedged"),
+        ("5", r"\boxed{5 + + * /}", False, "unparsed"),
+        ("maybe", r"\boxed{Maybe}", True, "structure"),
+        ("Thursday", r"\boxed{thursday}", True, "structure"),
+        ("Thursday", r"The day is Thursday.", True, "structure"),
+    ],
+)
+def test_a_match_tells_its_way(gold: str, response: str, equal: bool, how: str) -> None:
+    assert matched(gold, response) == Match(equal=equal, how=how)
+
+
+@pytest.mark.parametrize(("response", "equal"), [(r"\boxed{A  b}", True), (r"\boxed{a c}", False)])
+def test_texts_are_compared_without_case_and_spacing(response: str, equal: bool) -> None:
+    assert matched("a b", response, as_text=True) == Match(equal=equal, how="text")
