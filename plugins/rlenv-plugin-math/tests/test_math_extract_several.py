@@ -52,6 +52,7 @@ def test_the_box_that_concludes_is_the_answer(response: str) -> None:
     [
         r"First $\boxed{2}$, then $\boxed{3}$.",
         r"\boxed{2}. So, \boxed{3}",
+        r"\(\boxed{2}\). So \(\boxed{3}\)",
         r"Step $\boxed{2}$ is done. So we have it. The next is $\boxed{3}$.",
         "Step $\\boxed{2}$ is done. So we have it:\n\nThe next is $\\boxed{3}$.",
         "\\boxed{2}\n#### 3. So we get it: \\boxed{3}",

@@ -41,3 +41,33 @@ def test_a_match_tells_its_way(gold: str, response: str, equal: bool, how: str) 
 @pytest.mark.parametrize(("response", "equal"), [(r"\boxed{A  b}", True), (r"\boxed{a c}", False)])
 def test_texts_are_compared_without_case_and_spacing(response: str, equal: bool) -> None:
     assert matched("a b", response, as_text=True) == Match(equal=equal, how="text")
+
+
+def boxes(count: int) -> str:
+    return "The roots are " + ", ".join(rf"\boxed{{{n}}}" for n in range(count)) + "."
+
+
+@pytest.mark.parametrize(("count", "equal"), [(64, True), (65, False)])
+def test_as_many_boxes_as_may_be_one_list(count: int, equal: bool) -> None:
+    assert matched(", ".join(map(str, range(count))), boxes(count)).equal is equal
+
+
+def test_several_decimals_are_each_as_close_as_one_has_to_be() -> None:
+    assert matched("1/3", r"It is \boxed{0.333333} and \boxed{0.3333333}.").equal
+    assert not matched("1/3", r"It is \boxed{0.333333} and \boxed{0.3334}.").equal
+
+
+def test_a_comparison_that_breaks_is_logged_and_undecided(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr("rlenv_plugin_math.match.decide", broken)
+
+    assert matched("5", r"\boxed{6}") == Match(equal=False, how="undecided", decided=False)
+    assert caplog.messages == ["math/equal could not compare an answer: ZeroDivisionError"]
+
+
+def test_the_value_in_a_sentence_is_compared_under_the_same_options() -> None:
+    assert matched("Yes, 1/3", r"\boxed{so the result is Yes, 0.333333}").equal
