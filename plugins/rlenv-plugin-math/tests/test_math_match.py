@@ -32,6 +32,9 @@ def matched(gold: str, response: str, *, as_text: bool = False) -> Match:
         ("maybe", r"\boxed{Maybe}", True, "structure"),
         ("Thursday", r"\boxed{thursday}", True, "structure"),
         ("Thursday", r"The day is Thursday.", True, "structure"),
+        ("Thursday", r"\boxed{The day is Thursday}", True, "structure"),
+        ("Thursday", r"\boxed{The day is Friday}", False, "text"),
+        ("Thursday", r"\boxed{Thursday?}", True, "structure"),
     ],
 )
 def test_a_match_tells_its_way(gold: str, response: str, equal: bool, how: str) -> None:
