@@ -115,7 +115,12 @@ class Builder:
         ]
         if grown.kind == "quorum":
             return Quorum(slots, min(grown.k, len(slots)), at=0.5)
-        plain: dict[str, type[Composite]] = {"pipeline": Pipeline, "any": AnyOf, "all": AllOf, "product": Product}
+        plain: dict[str, type[Composite]] = {
+            "pipeline": Pipeline,
+            "any": AnyOf,
+            "all": AllOf,
+            "product": Product,
+        }
         return plain.get(grown.kind, First)(slots)
 
 
