@@ -87,7 +87,7 @@ class Equal:
         metadata={"doc": "whether SymPy, in a worker, may decide what nothing cheaper can"},
     )
     seconds: float = field(
-        default=0.7,
+        default=0.5,
         validator=ge(0.0),
         metadata={"doc": "CPU seconds that SymPy may spend on one answer"},
     )

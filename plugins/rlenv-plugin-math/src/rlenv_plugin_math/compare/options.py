@@ -33,7 +33,7 @@ class Options:
     abs_tol: float = field(default=0.0, validator=ge(0.0))
     require_unit: bool = False
     symbolic: bool = True
-    seconds: float = field(default=0.7, validator=ge(0.0))
+    seconds: float = field(default=0.5, validator=ge(0.0))
 
 
 @frozen
