@@ -14,7 +14,7 @@ EXAMPLE := examples/everyday
 # Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint bench clean
+.PHONY: help run test lint bench mutants clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -23,6 +23,7 @@ help:
 	@echo "make test   ruff, mypy --strict and every test"
 	@echo "make lint   ruff and mypy --strict only"
 	@echo "make bench  ratios against python itself and against peers"
+	@echo "make mutants  see whether the tests notice changes to the code that decides (an hour)"
 	@echo "make clean  remove what make made, $(VENV) included"
 	@echo "Variables: PYTHON=python3.12  VENV=.venv  OUT=out  JOBS=auto (test processes)"
 
@@ -41,8 +42,12 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@for name in core math; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
+# Mutmut keeps a set-up of its own, so that no test of the house comes to depend on it.
+mutants: $(VENV)-mutants/.mutants
+	$(VENV)-mutants/bin/python benchmarks/mutants.py
+
 clean:
-	rm -rf $(VENV) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mutants build/mutants $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.venv:
@@ -67,3 +72,9 @@ $(VENV)/.dev: $(VENV)/.build requirements/dev.txt requirements/run.txt $(PROJECT
 	@echo "installing rlenv, its plugins and the tools that check them (a minute)"
 	@$(INSTALL) -r requirements/dev.txt
 	@touch $(VENV)/.run $@
+
+$(VENV)-mutants/.mutants: requirements/mutants.txt requirements/dev.txt $(PINS) $(PROJECTS)
+	@$(MAKE) --no-print-directory VENV=$(VENV)-mutants $(VENV)-mutants/.dev
+	@$(VENV)-mutants/bin/python -m pip install --quiet --disable-pip-version-check --no-input --no-compile -c requirements/constraints.txt \
+	  -r requirements/mutants.txt
+	@touch $@
