@@ -100,6 +100,15 @@ def alive(pid):
         return False
 
 
+@pytest.fixture
+def _hangups_count():
+    """Under nohup a hang-up is ignored, and a child inherits that; here it must not."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("_hangups_count")
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
