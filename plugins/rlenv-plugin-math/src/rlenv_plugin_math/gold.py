@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from rlenv_plugin_math.held import frozen
 
 if TYPE_CHECKING:
     from .tree import Node

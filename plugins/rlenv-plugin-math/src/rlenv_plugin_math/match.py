@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from attrs import frozen
 from rlenv.errors import RlenvError
+
+from rlenv_plugin_math.held import frozen
 
 from .compare.decide import decide
 from .extract import AMBIGUOUS, Extraction, readings

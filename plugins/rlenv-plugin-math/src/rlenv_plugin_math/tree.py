@@ -12,7 +12,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import TypeAlias
 
-from attrs import frozen
+from rlenv_plugin_math.held import frozen
 
 _FIELDS: dict[type[object], attrgetter[object]] = {}
 

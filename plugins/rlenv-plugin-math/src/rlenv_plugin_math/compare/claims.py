@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from attrs import frozen
-
 from rlenv_plugin_math.compare.exact import rational
 from rlenv_plugin_math.compare.functions import FUNCTIONS
 from rlenv_plugin_math.compare.scalars import SCALARS
 from rlenv_plugin_math.compare.tolerance import decimal, near_rounded
 from rlenv_plugin_math.compare.walk import symbols, walk
 from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Ratio, Rel, Sym, Text
 
 _MEASURED = frozenset(

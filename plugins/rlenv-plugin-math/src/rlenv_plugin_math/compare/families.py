@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from attrs import frozen
-
 from rlenv_plugin_math.compare.scalars import SCALARS
 from rlenv_plugin_math.compare.tolerance import number
 from rlenv_plugin_math.compare.walk import bind, symbols
 from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.tree import (
     Add,
     Builder,

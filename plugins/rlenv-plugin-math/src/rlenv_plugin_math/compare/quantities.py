@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from attrs import frozen
-
 from rlenv_plugin_math.compare.exact import rational
 from rlenv_plugin_math.compare.tolerance import decimal
 from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.tree import Add, Const, Div, Mul, Neg, Node, Num, Quantity
 from rlenv_plugin_math.units import Unit, convert
 

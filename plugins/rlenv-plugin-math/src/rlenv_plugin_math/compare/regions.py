@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
 
-from attrs import frozen
-
 from rlenv_plugin_math.compare import line
 from rlenv_plugin_math.compare.line import Bound, Cuts
 from rlenv_plugin_math.compare.scalars import infinity
 from rlenv_plugin_math.compare.walk import symbols, walk
 from rlenv_plugin_math.compare.work import Case, Undefined
+from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.tree import (
     Builder,
     Call,

@@ -10,13 +10,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from attrs import frozen
-
 from rlenv_plugin_math.compare.evaluate import Evaluator
 from rlenv_plugin_math.compare.exact import bits, rational
 from rlenv_plugin_math.compare.kernels import floats
 from rlenv_plugin_math.compare.numeric import precise
 from rlenv_plugin_math.compare.work import Case, Undefined
+from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.tree import Mul, Neg, Node, Num, Pow
 
 _MOST_BITS = 4096

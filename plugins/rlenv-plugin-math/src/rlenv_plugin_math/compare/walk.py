@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, cast
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from rlenv_plugin_math import tree as t
 from rlenv_plugin_math.compare.exact import rational
 from rlenv_plugin_math.compare.work import Case
+from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.parts import PARTS, kinds
 from rlenv_plugin_math.tree import Add, Big, Builder, Call, Const, Div, Mul, Neg, Node, Num, Sym
 

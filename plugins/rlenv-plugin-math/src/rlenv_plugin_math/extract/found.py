@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from rlenv_plugin_math.held import frozen
 
 FOUND, MISSING, EMPTY, AMBIGUOUS = "found", "missing", "empty", "ambiguous"
 
