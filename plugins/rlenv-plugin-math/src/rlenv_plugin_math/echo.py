@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,9 @@ def echoes(prompt: str, answers: tuple[str, ...], gold: Gold) -> bool:
     wanted = gold.node()
     for answer in answers:
         nodes = given(answer).nodes
-        if nodes and any(restates(prompt, t, nodes[-1], wanted) for t in readings(answer)[0]):
+        if not nodes or _finished(nodes[-1], wanted):
+            continue
+        if any(_repeated(prompt[:_PROMPT], text) for text in readings(answer)[0]):
             return True
     return False
 
@@ -65,10 +68,14 @@ def restates(prompt: str, answer: str, given: Node, wanted: Node) -> bool:
     prompt names it: there the question may offer it.  ``given`` and ``wanted`` are the trees of the answer
     and of the gold.
     """
-    if _finished(given, wanted):
-        return False
-    prompt = prompt[:_PROMPT]
-    return _stands_in(prompt, answer) or _stands_in(_plain(prompt), _plain(answer))
+    return not _finished(given, wanted) and _repeated(prompt[:_PROMPT], answer)
+
+
+def _repeated(prompt: str, answer: str) -> bool:
+    if _stands_in(prompt, answer):
+        return True
+    bare = _plain(prompt), _plain(answer)
+    return bare != (prompt, answer) and _stands_in(*bare)
 
 
 def _plain(text: str) -> str:
@@ -76,11 +83,16 @@ def _plain(text: str) -> str:
     return _FONTS.sub(r"\1", _UNSEEN.sub("", unicodedata.normalize("NFKC", text)))
 
 
+@lru_cache(maxsize=64)  # many responses have one prompt
+def _squeezed(text: str) -> str:
+    return _SPACING.sub("", _STYLES.sub(r"\\frac", text))
+
+
 def _stands_in(prompt: str, answer: str) -> bool:
-    formula = _SPACING.sub("", _STYLES.sub(r"\\frac", answer)).rstrip(".")
+    formula = _squeezed(answer).rstrip(".")
     if not 2 <= len(formula) <= _FORMULA:
         return False
-    if formula not in _SPACING.sub("", _STYLES.sub(r"\\frac", prompt)):
+    if formula not in _squeezed(prompt):
         return False
     gap = r"(?:\\(?:left|right|displaystyle|[,;:! ])|\s)*"
     pattern = gap.join(map(re.escape, formula))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import field, frozen
@@ -92,6 +92,7 @@ class Equal:
         metadata={"doc": "CPU seconds that SymPy may spend on one answer"},
     )
     _exact: bool = field(init=False, repr=False, eq=False)
+    _asked: Options | None = field(default=None, init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         rungs = (
@@ -155,8 +156,7 @@ class Equal:
         return None
 
     def _slow(self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]) -> Outcome:
-        from .match import Match, match
-
+        match = _matcher()
         key, options = attempt.key, self._options()
         best: Match | None = None
         by_text = False
@@ -175,7 +175,7 @@ class Equal:
                 from .echo import echoes
 
                 if echoes(attempt.task.prompt, extraction.answers, gold):
-                    found = Match(equal=False, how="echo")
+                    found = type(found)(equal=False, how="echo")
             if found.equal or best is None or (best.decided and not found.decided):
                 best = found
             if found.equal:
@@ -185,10 +185,19 @@ class Equal:
         return _outcome(float(best.equal), extraction, every, best.how, note)
 
     def _options(self) -> Options:
-        return _compare_options(self)
+        if self._asked is None:
+            object.__setattr__(self, "_asked", _compare_options(self))
+        assert self._asked is not None
+        return self._asked
 
 
-@lru_cache(maxsize=64)
+@cache
+def _matcher() -> Callable[..., Match]:
+    from .match import match
+
+    return match
+
+
 def _compare_options(stage: Equal) -> Options:
     from .compare import Options
 

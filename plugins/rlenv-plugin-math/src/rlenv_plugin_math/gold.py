@@ -2,8 +2,8 @@ r"""Gold answers as they stand in data sets: ``18``, ``"\boxed{18}"``, ``"… ##
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,14 @@ class Gold:
         Raises:
             Unparsed: when the text is no answer that can be read.
         """
-        from .parser import parse_cached
+        return _parser()(self.text)
 
-        return parse_cached(self.text)
+
+@cache
+def _parser() -> Callable[[str], Node]:
+    from .parser import parse_cached
+
+    return parse_cached
 
 
 def golds(answer: Any) -> tuple[Gold, ...]:

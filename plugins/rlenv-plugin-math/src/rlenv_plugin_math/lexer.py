@@ -32,6 +32,8 @@ from .words import is_product
 _LOOKAHEAD = 6
 _ENDS, _BLANKS, _ZEROS = ("end",) * _LOOKAHEAD, ("",) * _LOOKAHEAD, (0,) * (_LOOKAHEAD - 1)
 _ALONE = frozenset(" ()[],_/'|&%;")  # signs that are a token whatever follows
+_SETTLED = frozenset(("num", "one", "word"))
+_SHORT: dict[str, tuple[str, str]] = {}  # by two signs, of which the first is a token: see `_learn`
 _UPRIGHT = frozenset(FONTS_UPRIGHT.split())
 _BOLD = "mathbf|boldsymbol|bm|pmb|vec|hat|widehat|overrightarrow"
 _TOKEN = re.compile(
@@ -102,6 +104,11 @@ def lex(text: str) -> Tokens:
                 put(char, char, at)
             at += 1
             continue
+        known = _SHORT.get(text[at : at + 2])
+        if known is not None:
+            put(*known, at)
+            at += 1
+            continue
         match = _TOKEN(text, at)
         assert match is not None  # the last alternative takes any character
         group = match.lastgroup
@@ -120,10 +127,20 @@ def lex(text: str) -> Tokens:
             at = _OTHER[group](out, piece, at, match.end())  # type: ignore[index]
             continue
         at = match.end()
+        if len(piece) == 1:
+            _learn(out, text[at - 1 : at + 1], group)
     if len(out.kinds) > TOKENS:
         raise Unparsed("too many signs", out.ats[TOKENS])
     _finish(out, end)
     return out
+
+
+def _learn(out: Tokens, pair: str, group: str | None) -> None:
+    """Keep what a sign is before another, where no third one has a say."""
+    char, after = pair[0], pair[1:]
+    settled = after.isalnum() if group == "one" else not (after.isalnum() or after == ".")
+    if settled and group in _SETTLED and char not in "{}" and pair.isascii():
+        _SHORT[pair] = out.kinds[-1], out.texts[-1]
 
 
 def _finish(out: Tokens, end: int) -> None:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
 from rlenv_plugin_math.compare.options import DEFAULT, Decision, Key, Options
 from rlenv_plugin_math.tree import Node, Num
+
+if TYPE_CHECKING:
+    from rlenv_plugin_math.compare.work import Case, Exhausted
+
+    Compare: TypeAlias = Callable[[Node, Node, Case], bool]
 
 _EQUAL = Decision(equal=True, how="exact")
 _UNEQUAL = Decision(equal=False, how="exact")
@@ -29,14 +38,21 @@ def decide(gold: Node, given: Node, *, key: Key, options: Options = DEFAULT) -> 
 
 
 def _by_ladder(gold: Node, given: Node, key: Key, options: Options) -> Decision:
-    from rlenv_plugin_math.compare.same import differing, same
-    from rlenv_plugin_math.compare.work import Case, Exhausted
-
-    case = Case(key, options, same)
+    same, differing, make, exhausted = _ladder()
+    case = make(key, options, same)
     try:
         equal = differing(gold, given, case)
-    except (Exhausted, RecursionError):
+    except (exhausted, RecursionError):
         return _UNDECIDED
     if equal or not case.doubt:
         return Decision(equal, case.rung)
     return _UNDECIDED
+
+
+@cache
+def _ladder() -> tuple[Compare, Compare, type[Case], type[Exhausted]]:
+    """What the first pair needs that is not written alike: imported once, and asked for by the rest."""
+    from rlenv_plugin_math.compare.same import differing, same
+    from rlenv_plugin_math.compare.work import Case, Exhausted
+
+    return same, differing, Case, Exhausted
