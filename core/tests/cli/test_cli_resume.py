@@ -101,14 +101,18 @@ def alive(pid):
 
 
 @pytest.fixture
-def _hangups_count():
-    """Under nohup a hang-up is ignored, and a child inherits that; here it must not."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def _signals_count():
+    """Under nohup, or behind a shell's &, signals are ignored, and a child inherits that; here it must not."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    ignored = [number for number, handler in before.items() if handler is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
-@pytest.mark.usefixtures("_hangups_count")
+@pytest.mark.usefixtures("_signals_count")
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )

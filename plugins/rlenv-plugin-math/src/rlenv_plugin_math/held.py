@@ -5,7 +5,7 @@ A guard at run time costs half of what making one costs; equality, hash and text
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["frozen"]
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
     from attrs import define
 
-    def frozen(kind=None, *, eq=True, repr=True):  # noqa: A002 - the names of attrs
+    def frozen(kind: Any = None, *, eq: bool = True, repr: bool = True) -> Any:  # noqa: A002 - the names of attrs
         """A slotted class of values that nothing may change."""
         if kind is None:
             return lambda kind: frozen(kind, eq=eq, repr=repr)
