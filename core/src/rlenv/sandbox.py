@@ -1,0 +1,255 @@
+"""The sandbox port: what runs a program that nobody trusts, and how the trusted side talks to it.
+
+Types only.  Adapters live in plugins (part ``sandbox`` of `rlenv_parts`); all keep the same contract:
+
+- A *session* runs programs, one at a time, each in a fresh process that sees nothing of the one before.
+- A program gets a *channel*: a stream of frames (a length as 4 bytes, little endian, then that many
+  bytes) on descriptor 3, for reading and writing.  A frame is only bytes: whoever asked decides what
+  they are worth.  Its standard output and error are kept apart from the channel.
+- What a program does is data in `Exit` or a `ChannelError`; a sandbox that breaks says so in
+  ``Exit.fault`` or raises VerifierFault from ``open`` and ``start``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, Union
+
+from attrs import field, frozen, validators
+
+from .errors import ConfigError, RlenvError
+from .values import Fault
+
+__all__ = [
+    "CHANNEL",
+    "REASONS",
+    "TIERS",
+    "ChannelEnded",
+    "ChannelError",
+    "ChannelTimeout",
+    "Diagnosis",
+    "Exit",
+    "FrameTooLong",
+    "Profile",
+    "Sandbox",
+    "Session",
+    "Tier",
+    "get",
+    "rank",
+]
+
+CHANNEL = 3  # the program's descriptor of its channel
+Tier = Literal["process", "container", "jail", "gvisor", "microvm"]
+TIERS: tuple[Tier, ...] = ("process", "container", "jail", "gvisor", "microvm")  # weakest first
+Reason = Literal["exit", "signal", "cpu", "wall", "memory", "killed", "lost"]
+REASONS: tuple[Reason, ...] = ("exit", "signal", "cpu", "wall", "memory", "killed", "lost")
+
+
+def rank(tier: str) -> int:
+    """0 for the weakest tier, 4 for the strongest.
+
+    Raises:
+        ConfigError: for a name that is no tier.
+    """
+    if tier not in TIERS:
+        raise ConfigError(f"isolation is one of {', '.join(TIERS)} (weakest first), not {tier!r}")
+    return TIERS.index(tier)
+
+
+def _tier(_: Any, __: Any, value: str) -> None:
+    rank(value)
+
+
+def _frozen(files: Mapping[str, bytes]) -> tuple[tuple[str, bytes], ...]:
+    return tuple(sorted(files.items() if isinstance(files, Mapping) else files))
+
+
+_positive: Any = validators.gt(0)
+
+
+@frozen
+class Profile:
+    """What a session is for; sessions of equal profiles share warm processes.
+
+    Args:
+        runtime: "python" (the interpreter that runs rlenv), the name or path of another Python
+            ("python3.12"), or "native" for programs that are started as a command line.
+        preload: modules that every program finds imported already; Python only.
+        cpu_s: seconds of CPU for one program; each of its processes may use as much.
+        wall_s: seconds from ``start`` until one program is killed.
+        memory_mb: MiB for one program and its descendants, their temporary files included.
+        pids: processes and threads at one time.
+        output_bytes: how much is kept of each, standard output and standard error; the rest is dropped.
+        files: read-only files that every program finds, as relative path and content; a Python
+            program can import them.
+        paths: absolute directories of this machine that programs may read and execute from,
+            besides the system's own.
+        devices: device files that programs may open ("/dev/nvidia0").
+        min_isolation: less than this tier is refused.
+        hash_seed: PYTHONHASHSEED of the program.
+    """
+
+    runtime: str = "python"
+    preload: tuple[str, ...] = field(default=(), converter=tuple)
+    cpu_s: float = field(default=10.0, validator=_positive)
+    wall_s: float = field(default=20.0, validator=_positive)
+    memory_mb: int = field(default=512, validator=_positive)
+    pids: int = field(default=64, validator=_positive)
+    output_bytes: int = field(default=1 << 20, validator=validators.ge(0))
+    files: tuple[tuple[str, bytes], ...] = field(default=(), converter=_frozen)
+    paths: tuple[str, ...] = field(default=(), converter=tuple)
+    devices: tuple[str, ...] = field(default=(), converter=tuple)
+    min_isolation: str = field(default="jail", validator=_tier)
+    hash_seed: int = 0
+
+
+@frozen
+class Exit:
+    """How a program ended.
+
+    Args:
+        status: its exit status, minus the number of the signal that ended it, None when it never began.
+        reason: "exit", "signal", "cpu" (limit), "wall" (limit), "memory" (limit), "killed" (by
+            ``finish``) or "lost" (with the sandbox; then ``fault`` is set).
+        cpu: seconds of CPU of it and the descendants it waited for or that died with it.
+        wall: seconds from its start to its end.
+        peak_memory: bytes, as the system measured them.
+        truncated: whether it wrote more to standard output or error than was kept.
+        isolation: the tier it ran in.
+        started: whether its own code had begun; before that whatever goes wrong is not its doing.
+        run_delay: seconds that it stood ready to run without getting a processor; None where unknown.
+        stdout, stderr: what it wrote, at most ``output_bytes`` each.
+        fault: set when the sandbox broke, or when the wall limit was the machine's doing.
+    """
+
+    status: int | None
+    reason: Reason
+    cpu: float = 0.0
+    wall: float = 0.0
+    peak_memory: int = 0
+    truncated: bool = False
+    isolation: Tier = "process"
+    started: bool = True
+    run_delay: float | None = None
+    stdout: bytes = field(default=b"", repr=False)
+    stderr: bytes = field(default=b"", repr=False)
+    fault: Fault | None = None
+
+
+@frozen
+class Diagnosis:
+    """One line of ``rlenv doctor``: ``ok`` is False for what is missing; ``said`` then names the remedy."""
+
+    what: str
+    said: str
+    ok: bool = True
+
+
+class ChannelError(RlenvError):
+    """No frame came.  ``finish`` tells how the program ended."""
+
+
+class ChannelEnded(ChannelError):
+    """The program closed its channel, or ended."""
+
+
+class FrameTooLong(ChannelError):
+    """The program announced a frame longer than was asked for."""
+
+
+class ChannelTimeout(ChannelError):
+    """No whole frame within the time given.
+
+    ``starved`` says that the program stood ready to run for at least half that time and got no
+    processor: the machine's fault more than its own.
+    """
+
+    def __init__(self, message: str, *, starved: bool = False) -> None:
+        self.starved = starved
+        super().__init__(message)
+
+
+class Session(Protocol):
+    """A lease on one place in a sandbox.  Programs run one at a time; ``close`` gives the place back."""
+
+    isolation: Tier
+
+    async def start(
+        self,
+        program: Union[str, Sequence[str]],
+        files: Mapping[str, Union[bytes, tuple[bytes, int]]] = ...,
+        *,
+        stdin: bytes = ...,
+        cpu_s: float | None = ...,
+        wall_s: float | None = ...,
+    ) -> None:
+        """Start a program: the source of a Python ``__main__``, or the words of a command line.
+
+        Args:
+            program: a str for a Python runtime, a sequence of str for any runtime that can execute.
+            files: what it finds in its working directory: content, or (content, mode).
+            stdin: what it can read from standard input.
+            cpu_s, wall_s: at most the profile's; None for the profile's own.
+
+        Raises:
+            VerifierFault: the sandbox could not start it; a retry, in another session, may help.
+        """
+
+    async def send(self, frame: bytes) -> None:
+        """Send one frame.
+
+        Raises:
+            ChannelEnded: the program no longer reads.
+        """
+
+    async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
+        """The next frame, of at most ``max_bytes``, within ``timeout`` seconds.
+
+        Raises:
+            ChannelEnded, ChannelTimeout, FrameTooLong: see there.
+        """
+
+    async def finish(self, wait: float | None = None) -> Exit:
+        """Wait ``wait`` seconds at most (None: to the wall limit) for the program's end, then kill it.
+
+        When this returns, nothing of the program runs any more.
+        """
+
+    async def close(self) -> None:
+        """Give the place back; kills what still runs.  Safe to call twice."""
+
+
+class Sandbox(Protocol):
+    """One way to run programs.  Part ``sandbox`` of a plugin is a class that is built with its options."""
+
+    async def open(self, profile: Profile, /) -> Session:
+        """Lease a place; waits while all are taken.
+
+        Raises:
+            ConfigError: the profile cannot be had here; the message says what is missing and how to get it.
+            VerifierFault: the sandbox cannot be reached now.
+        """
+
+    async def aclose(self) -> None:
+        """End every process that the sandbox keeps warm."""
+
+    def diagnose(self) -> Sequence[Diagnosis]:
+        """What it can give on this machine, what it cannot, and how to get that; starts nothing lasting."""
+
+
+_open: dict[tuple[str, tuple[tuple[str, Any], ...]], Sandbox] = {}
+
+
+def get(name: str, **options: Any) -> Sandbox:
+    """The sandbox of this name, one per process and options: ``"jail"`` is ``"sandbox/jail"``.
+
+    Raises:
+        PluginError: when no plugin supplies it.
+    """
+    from .plugins import registry
+
+    key = (name, tuple(sorted(options.items())))
+    if key not in _open:
+        made: Sandbox = registry().parts("sandbox", name)(**options)
+        _open[key] = made
+    return _open[key]
