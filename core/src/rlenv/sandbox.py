@@ -60,7 +60,7 @@ def _tier(_: Any, __: Any, value: str) -> None:
     rank(value)
 
 
-def _frozen(files: Mapping[str, bytes]) -> tuple[tuple[str, bytes], ...]:
+def _frozen(files: Any) -> tuple[tuple[str, bytes], ...]:
     return tuple(sorted(files.items() if isinstance(files, Mapping) else files))
 
 
