@@ -293,6 +293,7 @@ class Environment:
             if len(problems) > len(shown):
                 shown.append(f"… and {len(problems) - len(shown)} more tasks")
             raise ConfigError(*shown)
+        self.warnings += self._plan.survey(self.tasks)
 
     def _task(self, prompt: Prompt) -> Task:
         if type(prompt) is str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, Union
 
@@ -145,6 +145,25 @@ class Plan:
                     said = f"{type(err).__name__}: {err}"
                     return f"{leaf.path} ({leaf.slot.kind}) broke while checking it: {said}"
         return None
+
+    def survey(self, tasks: Sequence[Task]) -> Iterator[str]:
+        """What the stages find worth a warning in these tasks.
+
+        Raises:
+            ConfigError: when a stage's ``survey`` raises.
+        """
+        for leaf in self.leaves:
+            survey: Callable[[Sequence[Task]], Iterable[str]] | None
+            survey = getattr(leaf.stage, "survey", None)
+            try:
+                found = () if survey is None else tuple(survey(tasks))
+            except Exception as err:
+                said = f"{type(err).__name__}: {err}"
+                kind = leaf.slot.kind
+                raise ConfigError(
+                    f"{leaf.path} ({kind}) broke while surveying the tasks: {said}"
+                ) from err
+            yield from (f"{leaf.path} ({leaf.slot.kind}): {said}" for said in found)
 
 
 def _slots(branch: Branch) -> Iterator[tuple[str, Slot]]:

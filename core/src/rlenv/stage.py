@@ -83,6 +83,8 @@ class Stage(Protocol):
     default_gate, default_timeout: what its slot gets when it names none.
     deterministic: False for what is measured or sampled.
     validate(task): raises TaskError; runs over all tasks when they load.
+    survey(tasks): runs once over all tasks when they are sound; what it returns, one line each, are
+        warnings of the environment.
     check_group(attempts): one Outcome per attempt, judged together.
     """
 

@@ -351,6 +351,25 @@ def test_phases_out_of_order_are_a_warning():
     assert "b (parse) stands after a (judge)" in env.warnings[0]
 
 
+class Surveys(Waits):
+    def survey(self, tasks):
+        return [f"{len(tasks)} tasks"] if tasks[0].prompt != "broken" else [1 / 0]
+
+
+def test_what_a_stage_finds_worth_a_warning_in_its_tasks_is_one_of_the_environment():
+    env = Environment("e", [Slot("a", Surveys())], [Task("p"), Task("q")])
+
+    assert [w.split(": ")[1] for w in env.warnings] == ["2 tasks"]
+    assert env.warnings[0].startswith("a (")
+
+
+def test_a_survey_that_breaks_names_its_stage():
+    with pytest.raises(
+        ConfigError, match=r"^a .* broke while surveying the tasks: ZeroDivisionError"
+    ):
+        Environment("e", [Slot("a", Surveys())], [Task("broken")])
+
+
 def test_artifacts_have_types():
     env = words("inline", "inline")
     assert env.evaluate(TASK, "yes").scored
