@@ -31,7 +31,7 @@ DIGITS = 308  # of a number written in decimal
 TWINS = 32  # keys of one set or dict whose hashes are those of others
 
 _SAFE = 1 << 53
-_ATOMS = frozenset((str, bool, type(None)))
+_ATOMS: frozenset[type] = frozenset((str, bool, type(None)))
 _FLAT = _ATOMS | {float}
 _FLAT_INT = _FLAT | {int}
 
