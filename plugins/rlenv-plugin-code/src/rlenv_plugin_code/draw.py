@@ -28,7 +28,7 @@ def inputs(schemas: Sequence[Schema], count: int, key: bytes) -> list[tuple[Any,
     """``count`` tuples of arguments; the same key gives the same arguments."""
     return [
         tuple([draw(schema, rng) for schema in schemas])
-        for rng in (Random(key + number.to_bytes(4, "little")) for number in range(count))
+        for rng in (Random(key + n.to_bytes(4, "little")) for n in range(count))  # noqa: S311
     ]
 
 

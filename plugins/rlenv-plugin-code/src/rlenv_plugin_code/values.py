@@ -34,7 +34,7 @@ def value_of(data: Any, path: str = "", depth: int = 0) -> Any:
     """The value that test data stands for.
 
     Raises:
-        BadValue: for an unknown or malformed tag.
+        BadValue: for an unknown or malformed tag, and for a value that cannot be handed to a program.
     """
     kind = type(data)
     if kind in _SCALARS:
@@ -50,11 +50,12 @@ def value_of(data: Any, path: str = "", depth: int = 0) -> Any:
             tag, body = next(iter(data.items()))
             if type(tag) is str and tag.startswith("$"):
                 return _tagged(tag, body, path, depth)
-        return {key: value_of(v, f"{path}[{key!r}]", depth + 1) for key, v in data.items()}
-    return data
+        made = {key: value_of(v, f"{path}[{key!r}]", depth + 1) for key, v in data.items()}
+        return made if all(type(key) is str for key in made) else plain(made, path)
+    return plain(data, path)
 
 
-def plain(value: Any, path: str) -> Any:
+def plain(value: Any, path: str = "") -> Any:
     """The value in exactly the builtin types, as it arrives beyond the boundary.
 
     Raises:
@@ -64,7 +65,7 @@ def plain(value: Any, path: str) -> Any:
         return decode(encode(value))
     except Unencodable as error:
         said = str(error)
-        said = said if " " in said else f"a {said}"
+        said = said if " " in said else f"a value of type {said}"
     except RecursionError:
         said = "a value nested too deeply"
     raise BadValue(
