@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rlenv.errors import TaskError
 
 from .inspecting import parsed
-from .spec import Case, Tests, read_tests
+from .spec import Case, Tests, tests_of
 
 if TYPE_CHECKING:
     from rlenv.values import Task
@@ -26,7 +26,7 @@ def warnings(tasks: Sequence[Task], default: str = "python") -> list[str]:
     more = 0
     for task in tasks:
         try:
-            tests = read_tests(task, default)
+            tests = tests_of(task, default)
         except TaskError:  # another stage's business
             continue
         found = leaks(task.prompt, tests)

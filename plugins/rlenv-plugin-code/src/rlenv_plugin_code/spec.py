@@ -1,4 +1,4 @@
-"""The tests of a task, ``task.info["tests"]``, with types.  Plain data; ``read_tests`` reads and checks it."""
+"""The tests of a task, ``task.info["tests"]``, with types.  Plain data; ``tests_of`` reads and checks it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attrs import field, frozen
 if TYPE_CHECKING:
     from rlenv.values import Task
 
-__all__ = ["KINDS", "PREFIXES", "Case", "Kind", "Limits", "Prefix", "Tests", "read_tests"]
+__all__ = ["KINDS", "PREFIXES", "Case", "Kind", "Limits", "Prefix", "Tests", "tests_of"]
 
 Kind: TypeAlias = Literal["function", "stdio", "asserts", "golden"]
 KINDS: tuple[Kind, ...] = ("function", "stdio", "asserts", "golden")
@@ -120,7 +120,7 @@ class Tests:
         return self.kind == "stdio" or (self.kind == "golden" and self.entry_point is None)
 
 
-def read_tests(task: Task, default: str = "python") -> Tests:
+def tests_of(task: Task, default: str = "python") -> Tests:  # noqa: PT028 - no test
     """The tests of a task; ``default`` is the language of those that name none.
 
     Raises:
