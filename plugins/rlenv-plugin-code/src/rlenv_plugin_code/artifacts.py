@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -69,6 +70,10 @@ class Answer:
     peak_memory: int = 0
 
 
+def _tuple(answers: Iterable[Answer]) -> tuple[Answer, ...]:
+    return tuple(answers)
+
+
 @frozen
 class Answers:
     """What a program did with every scored case, in order.
@@ -82,7 +87,7 @@ class Answers:
     """
 
     kind: str
-    answers: tuple[Answer, ...] = field(converter=tuple)
+    answers: tuple[Answer, ...] = field(converter=_tuple)
     expected: tuple[Any, ...] | None = None
     isolation: str = "process"
     stable: bool = True

@@ -1,0 +1,141 @@
+"""Sandboxes, profiles and sessions: where the programs of code environments run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from attrs import frozen
+from rlenv.sandbox import Profile, Sandbox, Session, Tier, get
+
+from rlenv_plugin_code.languages import language as language_of
+
+__all__ = ["ISOLATIONS", "Box", "Isolation", "guest_files", "pair_lock", "profile_of"]
+
+
+@frozen
+class Isolation:
+    """A sandbox by name, the options that the name implies, and its tier; None: known only when it is asked."""
+
+    sandbox: str
+    options: Mapping[str, Any] = {}
+    tier: Tier | None = None
+
+
+ISOLATIONS: Mapping[str, Isolation] = {
+    "process": Isolation("sandbox/process", tier="process"),
+    "jail": Isolation("sandbox/jail", tier="jail"),
+    "docker": Isolation("sandbox/docker", tier="container"),
+    "docker+gvisor": Isolation("sandbox/docker", {"runtime": "runsc"}, "gvisor"),
+    "remote": Isolation("sandbox/remote"),
+}
+PIDS = 64
+OUTPUT_BYTES = 1 << 20
+_GUEST = ("rlenv_codec", "rlenv_guest", "rlenv_objects", "rlenv_asserts")
+_WARM = ("random", "resource")  # what the guest itself asks for, now and then
+_pairs: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+@cache
+def guest_files() -> tuple[tuple[str, bytes], ...]:
+    """The modules of the far side, for ``Profile.files``."""
+    folder = Path(__file__).parents[1] / "guest"
+    names = [f"{name}.py" for name in (*_GUEST, "rlenv_pytest")]
+    return tuple(sorted((name, (folder / name).read_bytes()) for name in names))
+
+
+@lru_cache(64)
+def profile_of(
+    runtime: str,
+    *,
+    preload: tuple[str, ...],
+    budget: float,
+    memory_mb: int,
+    min_isolation: str,
+    hash_seed: int = 0,
+    pids: int = PIDS,
+    output_bytes: int = OUTPUT_BYTES,
+) -> Profile:
+    """The profile of a run; equal ones share warm processes."""
+    warm = runtime != "native"
+    return Profile(
+        runtime=runtime,
+        preload=(*_GUEST, *_WARM, *preload) if warm else (),
+        cpu_s=budget,
+        wall_s=budget,
+        memory_mb=memory_mb,
+        pids=pids,
+        output_bytes=output_bytes,
+        files=guest_files() if warm else (),
+        min_isolation=min_isolation,
+        hash_seed=hash_seed,
+    )
+
+
+@frozen
+class Box:
+    """A sandbox and what its profiles have in common.
+
+    Args:
+        isolation: a name of ISOLATIONS.
+        options: for the sandbox, besides those the name implies.
+        min_isolation: less than this tier is refused.
+        memory_mb: MiB per program.
+        budget: seconds per program, of CPU and of wall time.
+        preload: modules that Python programs find imported.
+        hash_seed: of Python programs.
+    """
+
+    isolation: str = "jail"
+    options: Mapping[str, Any] = {}
+    min_isolation: str = "jail"
+    memory_mb: int = 512
+    budget: float = 25.0
+    preload: tuple[str, ...] = ()
+    hash_seed: int = 0
+    pids: int = PIDS
+    output_bytes: int = OUTPUT_BYTES
+
+    def sandbox(self) -> Sandbox:
+        """The sandbox, one per process.
+
+        Raises:
+            PluginError: when no plugin supplies it.
+        """
+        chosen = ISOLATIONS[self.isolation]
+        return get(chosen.sandbox, **{**chosen.options, **self.options})
+
+    def profile(self, language: str) -> Profile:
+        """The profile for runs of programs of this language."""
+        return profile_of(
+            language_of(language).runtime,
+            preload=self.preload,
+            budget=self.budget,
+            memory_mb=self.memory_mb,
+            min_isolation=self.min_isolation,
+            hash_seed=self.hash_seed,
+            pids=self.pids,
+            output_bytes=self.output_bytes,
+        )
+
+    async def open(self, language: str) -> Session:
+        """Lease a place.
+
+        Raises:
+            ConfigError: the profile cannot be had here.
+            VerifierFault: the sandbox cannot be reached now.
+        """
+        return await self.sandbox().open(self.profile(language))
+
+
+def pair_lock() -> asyncio.Lock:
+    """Held by who needs two places at one time, so that two of them never wait for each other."""
+    loop = asyncio.get_running_loop()
+    lock = _pairs.get(loop)
+    if lock is None:
+        lock = _pairs[loop] = asyncio.Lock()
+    return lock

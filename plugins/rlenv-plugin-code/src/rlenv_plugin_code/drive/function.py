@@ -1,0 +1,159 @@
+"""Calls of a function: one process for all cases of one response."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import monotonic
+
+from rlenv.sandbox import Exit
+
+from rlenv_plugin_code.artifacts import Answer
+from rlenv_plugin_code.codec import BadFrame, Unencodable, decode, encode
+
+from .link import FUNCTION_BOOT, Link, numbers, parsed, said
+from .ran import Ran, Stop, ended, filled, judged, shared
+
+__all__ = ["call_text", "functions"]
+
+TOTAL_BYTES = 24 << 20  # of the answers of one response: they are all held at one time
+END_SECONDS = 1.0
+
+
+def call_text(name: str, args: Sequence[object], kwargs: object) -> bytes:
+    """The part of a request that stays the same: encoded once per task.
+
+    Raises:
+        Unencodable: an argument has no encoding.
+    """
+    return encode([name, list(args), kwargs])[1:]
+
+
+async def functions(
+    link: Link,
+    source: str,
+    calls: Sequence[bytes],
+    program: str | Sequence[str] = FUNCTION_BOOT,
+    files: Mapping[str, bytes | tuple[bytes, int]] | None = None,
+) -> Ran:
+    """Load ``source`` and make the calls, one after another.
+
+    Args:
+        link: the session, which is not closed, the running budget, and the wall seconds for the loading and
+            for each call.
+        source: the solution.
+        calls: see ``call_text``.
+        program: what serves the calls.
+        files: what it finds in its working directory.
+
+    Raises:
+        VerifierFault: the sandbox could not start it.
+    """
+    try:
+        text = encode(source)
+    except Unencodable as err:
+        return Ran(filled([], Stop("error", f"the source is {err}"), len(calls), 0.0))
+    session = link.session
+    await session.start(program, files or {}, wall_s=max(link.clock.left(), 0.001))
+    run = _Calls(link, calls)
+    try:
+        stop = await run.all(text)
+    except BaseException:
+        await session.finish(0)
+        raise
+    exit_ = await session.finish(0.1 if stop is not None and stop.ended else 0)
+    return _ran(run, stop, exit_)
+
+
+def _ran(run: _Calls, stop: Stop | None, exit_: Exit) -> Ran:
+    if stop is not None and stop.ended:
+        stop = ended(exit_)
+    wall = monotonic() - run.since
+    answers = filled(run.answers, stop, len(run.calls), wall)
+    return judged(shared(answers, exit_), stop, exit_, wall)
+
+
+class _Calls:
+    """One loading and the calls after it."""
+
+    __slots__ = ("_room", "answers", "calls", "late", "link", "numbers", "since")
+
+    def __init__(self, link: Link, calls: Sequence[bytes]) -> None:
+        self.link = link
+        self.calls = calls
+        self.answers: list[Answer] = []
+        self.numbers = numbers(len(calls) + 2)
+        self.since = monotonic()
+        self.late: Stop | None = None
+        self._room = TOTAL_BYTES
+
+    async def all(self, source: bytes) -> Stop | None:
+        """Ask everything; why it stopped before the end, or None."""
+        try:
+            await self._load(source)
+            for place in range(len(self.calls)):
+                await self._answer(place)
+            await self._end()
+        except Stop as stop:
+            return stop
+        return None
+
+    async def _load(self, source: bytes) -> None:
+        n = self.numbers[0]
+        await self.link.send(b'["source",%d,%s]' % (n, source))
+        await self._ask(self.numbers[1], self.calls[0] if self.calls else None)
+        frame = await self.link.recv()
+        if frame == b'["loaded",%d]' % n:
+            return
+        answer = parsed(frame, n)
+        if answer[0] != "err" or len(answer) != 4 or type(answer[3]) is not int:
+            raise Stop("protocol", "an answer of no known form")
+        line = f" in line {answer[3]}" if answer[3] > 0 else ""
+        error = f"{said(answer[2])}{line}, before any call"
+        self.answers += [Answer("error", error=error)] * len(self.calls)
+        raise Stop("error", error)
+
+    async def _ask(self, n: int, call: bytes | None) -> None:
+        if call is None:
+            await self.link.send(b'["end",%d]' % n)
+        else:
+            await self.link.send(b'["call",%d,%s' % (n, call))
+
+    async def _answer(self, place: int) -> None:
+        """Take the answer to one call; the next goes out before this one is read."""
+        start = monotonic()
+        frame = await self.link.recv()
+        wall = monotonic() - start
+        following = self.calls[place + 1] if place + 1 < len(self.calls) else None
+        try:
+            await self._ask(self.numbers[place + 2], following)
+        except Stop as stop:
+            self.late = stop  # this answer was in time all the same
+        self._room -= len(frame)
+        if self._room < 0:
+            raise Stop("output", f"answers of more than {TOTAL_BYTES >> 20} MiB in all")
+        self.answers.append(_read(frame, self.numbers[place + 1], wall))
+        if self.late is not None:
+            raise self.late
+
+    async def _end(self) -> None:
+        """After the last answer comes the end and nothing else; a program may be gone by then."""
+        try:
+            frame = await self.link.recv(END_SECONDS)
+        except Stop:
+            return
+        if frame != b'["end",%d]' % self.numbers[-1]:
+            self.answers[-1:] = [Answer("protocol", error="a frame that nobody asked for")]
+
+
+def _read(frame: bytes, n: int, wall: float) -> Answer:
+    head = b'["ok",%d,' % n
+    if frame.startswith(head) and frame.endswith(b"]"):
+        try:
+            return Answer("ok", decode(frame[len(head) : -1]), wall=wall)
+        except BadFrame as err:
+            raise Stop("protocol", f"an answer that cannot be read: {err}") from None
+    answer = parsed(frame, n)
+    if answer[0] != "err" or len(answer) != 3:
+        raise Stop("protocol", "an answer of no known form")
+    error = said(answer[2])
+    return Answer("memory" if error == "MemoryError" else "error", error=error, wall=wall)

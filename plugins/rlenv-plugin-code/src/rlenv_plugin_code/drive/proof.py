@@ -1,0 +1,88 @@
+"""Golden programs on trial: whether they pass their own task, asked when tasks load."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from threading import Thread
+from typing import Any
+
+from rlenv.errors import TaskError
+from rlenv.values import Task
+
+from rlenv_plugin_code.artifacts import Answer
+from rlenv_plugin_code.compare import same
+from rlenv_plugin_code.prepared import Prepared
+from rlenv_plugin_code.spec import Tests
+from rlenv_plugin_code.stdout import same_output
+
+from .runs import Runs
+from .work import golden_answers, inputs_of
+
+__all__ = ["prove"]
+
+
+def prove(runs: Runs, task: Task, ready: Prepared) -> None:
+    """Run the golden program of a task on the task's own cases; of a golden task, on inputs drawn for nobody.
+
+    Raises:
+        TaskError: it fails one.
+    """
+    answers = _now(_answers(runs, task, ready))
+    cases = ready.tests.scored
+    for number, answer in enumerate(answers, 1):
+        if answer.status != "ok":
+            raise TaskError(
+                f"tests.golden fails case {number}: {answer.status}, {answer.error}", task.id
+            )
+        if ready.tests.kind != "golden" and not _right(ready.tests, number - 1, answer):
+            raise TaskError(
+                f"tests.golden fails case {number} of {len(cases)}: either it or the case is wrong",
+                task.id,
+            )
+
+
+async def _answers(runs: Runs, task: Task, ready: Prepared) -> tuple[Answer, ...]:
+    if ready.tests.kind == "golden":
+        await inputs_of(runs, task, ready, b"")
+        return ()
+    return await golden_answers(runs, task, ready.tests, ready.frames)
+
+
+def _right(tests: Tests, place: int, answer: Answer) -> bool:
+    case = tests.scored[place]
+    if tests.kind == "asserts":
+        return answer.value is True
+    if tests.kind == "function":
+        return same(
+            case.expected,
+            answer.value,
+            rtol=tests.rtol,
+            atol=tests.atol,
+            unordered=tests.unordered,
+            loose=tests.loose,
+        )
+    if tests.checker:
+        return True  # what it accepts is for ``code/diff`` to ask
+    return same_output(
+        case.stdout, answer.value, rtol=tests.rtol, atol=tests.atol, unordered=tests.unordered
+    )
+
+
+def _now(coroutine: Coroutine[Any, Any, tuple[Answer, ...]]) -> tuple[Answer, ...]:
+    """What a coroutine returns, also where a loop runs already."""
+    result: list[tuple[Answer, ...]] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            result.append(asyncio.run(coroutine))
+        except BaseException as err:  # noqa: BLE001 - it is raised again below
+            raised.append(err)
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]
+    return result[0]

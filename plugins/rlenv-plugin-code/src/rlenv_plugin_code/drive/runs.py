@@ -1,0 +1,130 @@
+"""Runs of one response: each in a place of its own, repeated where a sandbox breaks, within one budget."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+
+from rlenv.sandbox import Session, Tier, rank
+
+from rlenv_plugin_code.artifacts import Answer, Compiled
+from rlenv_plugin_code.languages import language as language_of
+from rlenv_plugin_code.languages import tools
+from rlenv_plugin_code.retry import retried
+
+from .asserts import Pair, asserts
+from .box import Box, pair_lock
+from .clock import Clock
+from .function import functions
+from .link import FUNCTION_BOOT, Link
+from .ran import Ran
+from .stdio import Programs, Start
+
+__all__ = ["Runs", "start_of"]
+
+
+def start_of(compiled: Compiled) -> Start:
+    """How a whole program is started."""
+    entry = language_of(compiled.program.language)
+    source = compiled.program.source
+    if entry.warm:
+        return Start(source)
+    if compiled.binary is not None:
+        return Start(entry.run_argv(), {"program": (compiled.binary, 0o755)})
+    return Start(entry.run_argv(), {entry.file: source.encode("utf-8", "surrogatepass")})
+
+
+@cache
+def _shim() -> bytes:
+    return (Path(__file__).parents[1] / "guest" / "shim.js").read_bytes()
+
+
+class Runs:
+    """Args:
+    box: where.
+    clock: the budget of the response; counts while a place is held.
+    timeout: wall seconds of one case.
+    retries: how often a run is repeated that a sandbox broke.
+
+    Attributes:
+        tier: the weakest tier that anything ran in.
+    """
+
+    def __init__(self, box: Box, clock: Clock, timeout: float, retries: int = 2) -> None:
+        self.box = box
+        self.clock = clock
+        self.timeout = timeout
+        self.retries = retries
+        self.tier: Tier | None = None
+
+    async def calls(
+        self, source: str, calls: Sequence[bytes], language: str = "python"
+    ) -> tuple[Answer, ...]:
+        """The answers of a source's functions to calls, see ``call_text``.
+
+        Raises:
+            ConfigError: such a sandbox cannot be had here.
+            VerifierFault: the sandbox broke.
+        """
+        if language_of(language).warm:
+            start = Start(FUNCTION_BOOT)
+        else:
+            start = Start([tools(language), "shim.js"], {"shim.js": _shim()})
+
+        async def play() -> Ran:
+            async with self._place(language) as session:
+                with self.clock:
+                    link = Link(session, self.clock, self.timeout)
+                    return await functions(link, source, calls, start.program, start.files)
+
+        return await self._retried(play)
+
+    async def programs(
+        self, compiled: Compiled, inputs: Sequence[bytes], *, early: bool = False
+    ) -> tuple[Answer, ...]:
+        """The outputs of a program on texts; ``early`` stops at the first that gives none.
+
+        Raises:
+            as ``calls``.
+        """
+        cases = Programs(start_of(compiled), inputs, self.timeout, early=early)
+
+        async def play() -> Ran:
+            async with self._place(compiled.program.language) as session:
+                with self.clock:
+                    return await cases.run(session, self.clock)
+
+        return await self._retried(play)
+
+    async def asserts(self, source: str, tests: Sequence[bytes]) -> tuple[Answer, ...]:
+        """Whether tests pass, see ``run_text``.
+
+        Raises:
+            as ``calls``; VerifierFault also where a test fails by itself.
+        """
+        pair = Pair(self._open, self._open)
+
+        async def play() -> Ran:
+            async with pair_lock():
+                return await asserts(pair, source, tests, self.clock, self.timeout)
+
+        return await self._retried(play)
+
+    async def _retried(self, play: Callable[[], Awaitable[Ran]]) -> tuple[Answer, ...]:
+        return (await retried(play, self.clock, self.retries)).answers
+
+    async def _open(self, language: str = "python") -> Session:
+        session = await self.box.open(language)
+        if self.tier is None or rank(session.isolation) < rank(self.tier):
+            self.tier = session.isolation
+        return session
+
+    @asynccontextmanager
+    async def _place(self, language: str) -> AsyncIterator[Session]:
+        session = await self._open(language)
+        try:
+            yield session
+        finally:
+            await session.close()

@@ -1,0 +1,90 @@
+"""What of a task stays the same from response to response: read, checked and encoded once per process."""
+
+from __future__ import annotations
+
+import marshal
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from attrs import evolve, frozen
+from rlenv.errors import TaskError
+from rlenv.values import Task
+
+from .codec import Unencodable
+from .drive.asserts import run_text
+from .drive.function import call_text
+from .drive.plan import Unproxied, plan
+from .spec import Case, Tests, tests_of
+
+__all__ = ["Prepared", "prepared"]
+
+_KEPT = 256
+_seen: OrderedDict[bytes, Prepared] = OrderedDict()
+
+
+@frozen
+class Prepared:
+    """A task's tests and the frames of its scored cases.
+
+    Args:
+        tests: as ``tests_of`` reads them.
+        frames: calls (function), runs of a test (asserts) or standard inputs (stdio); golden: none.
+    """
+
+    tests: Tests
+    frames: tuple[bytes, ...] = ()
+
+
+def prepared(task: Task, language: str | None = None) -> Prepared:
+    """The same for tasks of the same content.
+
+    Args:
+        task: its tests are in ``info["tests"]``.
+        language: of tests that name none.
+
+    Raises:
+        TaskError: the tests are no tests, or cannot be sent to a sandbox.
+    """
+    key = _key(task, language)
+    found = _seen.get(key) if key is not None else None
+    if found is None:
+        found = _made(task, language)
+        if key is not None:
+            _seen[key] = found
+            if len(_seen) > _KEPT:
+                _seen.popitem(last=False)
+    return found
+
+
+def _key(task: Task, language: str | None) -> bytes | None:
+    """The content, None where it is not plain: a worker gets a new object with every attempt."""
+    try:
+        return marshal.dumps((task.id, task.prompt, task.info.get("tests"), language), 2)
+    except ValueError:
+        return None
+
+
+def _made(task: Task, language: str | None) -> Prepared:
+    tests = tests_of(task)
+    given = task.info.get("tests")
+    if language is not None and not (isinstance(given, Mapping) and "language" in given):
+        tests = evolve(tests, language=language)
+    try:
+        return Prepared(tests, tuple([_frame(task, tests, case) for case in tests.scored]))
+    except Unencodable as err:
+        raise TaskError(
+            f"tests: a value that cannot be sent to a sandbox: {err}", task.id
+        ) from None
+    except Unproxied as err:
+        raise TaskError(f"tests: {err}", task.id) from None
+
+
+def _frame(task: Task, tests: Tests, case: Case) -> bytes:
+    if tests.kind == "stdio":
+        return case.stdin.encode("utf-8", "surrogatepass")
+    if tests.kind == "golden" or tests.entry_point is None:
+        return b""
+    if tests.kind == "function":
+        return call_text(tests.entry_point, case.args, case.kwargs)
+    made = plan(case.test, tests.setup, task.prompt, tests.entry_point)
+    return run_text(made, tests.entry_point)

@@ -1,0 +1,232 @@
+"""``code/run``: the program of a response on the hidden inputs; what it answers is for later stages."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+from attrs import Attribute, field, frozen, validators
+from rlenv.errors import ConfigError, TaskError
+from rlenv.sandbox import TIERS, Tier, rank
+from rlenv.stage import Attempt
+from rlenv.values import Outcome, Task
+
+from rlenv_plugin_code.artifacts import Answer, Answers, Compiled, Program
+from rlenv_plugin_code.drive.box import ISOLATIONS, OUTPUT_BYTES, PIDS, Box
+from rlenv_plugin_code.drive.clock import Clock
+from rlenv_plugin_code.drive.compiling import compiled
+from rlenv_plugin_code.drive.runs import Runs
+from rlenv_plugin_code.drive.work import agree, answers_of, inputs_of
+from rlenv_plugin_code.languages import language as language_of
+from rlenv_plugin_code.languages import tools
+from rlenv_plugin_code.prepared import Prepared, prepared
+from rlenv_plugin_code.source import program_of
+from rlenv_plugin_code.spec import Tests
+
+__all__ = ["Run"]
+
+_positive: Any = validators.gt(0)
+_NO_PROGRAM = Answer("error", error="the response has no program")
+_LARGEST = 64 << 20  # bytes of one output, however long the expected one is
+
+
+def _memory(megabytes: int) -> None:
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    if not 16 <= megabytes <= machine:
+        raise ValueError(f"memory_mb is from 16 to the machine's {machine}, not {megabytes}")
+
+
+def _check_memory(_: object, __: Attribute[int], value: int) -> None:
+    _memory(value)
+
+
+def _check_language(_: object, __: Attribute[str | None], value: str | None) -> None:
+    if value is not None:
+        language_of(value)
+
+
+@frozen
+class Run:
+    """Run a response's program on the hidden inputs of ``task.info["tests"]``, in a sandbox.
+
+    The score is the share of cases that gave an answer, right or wrong; ``code/diff`` compares them.
+
+    Args:
+        isolation: "jail", "docker", "docker+gvisor", "remote" or "process" (none: for programs you trust).
+        min_isolation: less than this tier is refused; a task may ask for more.
+        timeout: wall seconds for one case; a task's ``time`` has precedence.
+        budget: wall seconds for all cases of a response; keep it below the slot's timeout.
+        memory_mb: MiB for one program and its descendants.
+        language: of tasks that name none.
+        prefix: "prompt" puts the task's prompt before the program of a response that goes on from it.
+        preload: modules that Python programs find imported ("numpy"), at no cost per run.
+        repeat: how often everything is run, each time with another hash seed; different answers score 0.
+        retries: how often a run is repeated that the sandbox broke.
+        early: stop a stdio task at the first case that gives no answer.
+        check_golden: run every golden program on its task's own cases when tasks load.
+        sandbox: options of the sandbox, as a table ("url" of a remote one).
+    """
+
+    phase: ClassVar[str] = "execute"
+    where: ClassVar[str] = "worker"
+    uses: ClassVar[tuple[str, ...]] = ("info.tests",)
+    makes: ClassVar[tuple[type, ...]] = (Answers,)
+
+    isolation: str = field(default="jail", validator=validators.in_(tuple(ISOLATIONS)))
+    min_isolation: str = field(default="jail", validator=validators.in_(TIERS))
+    timeout: float = field(default=5.0, validator=_positive)
+    budget: float = field(default=25.0, validator=_positive)
+    memory_mb: int = field(default=512, validator=_check_memory)
+    language: str | None = field(default=None, validator=_check_language)
+    prefix: str = field(default="none", validator=validators.in_(("none", "prompt")))
+    preload: tuple[str, ...] = field(default=(), converter=tuple)
+    repeat: int = field(default=1, validator=[validators.ge(1), validators.le(16)])
+    retries: int = field(default=2, validator=[validators.ge(0), validators.le(10)])
+    early: bool = False
+    check_golden: bool = False
+    sandbox: Mapping[str, Any] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        tier = ISOLATIONS[self.isolation].tier
+        if tier is not None and rank(tier) < rank(self.min_isolation):
+            raise ConfigError(
+                f"isolation {self.isolation!r} is of tier {tier!r}, less than min_isolation "
+                f"{self.min_isolation!r}: choose another isolation, or lower min_isolation "
+                "if the programs are to be trusted"
+            )
+
+    def validate(self, task: Task) -> None:
+        """Refuse tests that cannot be run here.
+
+        Raises:
+            TaskError: naming the task and what to do.
+        """
+        tests = prepared(task, self.language).tests
+        seconds = self._seconds(tests)
+        try:
+            tools(tests.language)
+            self._check_tier(tests)
+            _memory(tests.limits.memory_mb or self.memory_mb)
+        except (ConfigError, ValueError) as err:
+            raise TaskError(f"tests: {err}", task.id) from None
+        if tests.kind in ("function", "asserts") and not language_of(tests.language).functions:
+            raise TaskError(f"tests: functions of {tests.language} cannot be called", task.id)
+        if tests.kind == "asserts" and tests.language != "python":
+            raise TaskError("tests.language: asserts are for programs in python", task.id)
+        if seconds > self.budget:
+            said = f"tests.time is {seconds:g} s, more than the stage's budget of {self.budget:g} s"
+            raise TaskError(f"{said}: raise budget, and with it the slot's timeout", task.id)
+        if self.check_golden and tests.golden:
+            from rlenv_plugin_code.drive.proof import prove
+
+            prove(self._runs(tests, Clock(self.budget)), task, prepared(task, self.language))
+
+    def _check_tier(self, tests: Tests) -> None:
+        tier = ISOLATIONS[self.isolation].tier
+        wanted = tests.min_isolation
+        if wanted is not None and tier is not None and rank(tier) < rank(wanted):
+            raise ConfigError(
+                f"min_isolation is {wanted!r}, and isolation {self.isolation!r} is {tier!r}: "
+                "choose another isolation for this environment"
+            )
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        """Run, and hand on the answers.
+
+        Raises:
+            ConfigError: such a sandbox cannot be had here.
+            TaskError: a golden program, or a generator of inputs, fails.
+            VerifierFault: the sandbox broke on every try, or a test fails by itself.
+        """
+        answers = await self._answers(attempt, prepared(attempt.task, self.language))
+        attempt.put(answers)
+        return _outcome(answers)
+
+    async def _answers(self, attempt: Attempt, ready: Prepared) -> Answers:
+        tests = ready.tests
+        program = self._program(attempt, tests)
+        clock = Clock(self.budget)
+        runs = self._runs(tests, clock)
+        if not program.source.strip():
+            return self._alike(tests, _NO_PROGRAM)
+        made = attempt.find(Compiled) or await compiled(runs, program)
+        if isinstance(made, Answer):
+            return self._alike(tests, made, runs.tier)
+        inputs = await inputs_of(runs, attempt.task, ready, attempt.key() if tests.count else b"")
+        rounds = [await answers_of(runs, tests, made, inputs.frames, early=self.early)]
+        for seed in range(1, self.repeat):
+            again = self._runs(tests, clock, seed)
+            rounds.append(await answers_of(again, tests, made, inputs.frames, early=self.early))
+        tier = runs.tier or "process"
+        return Answers(tests.kind, rounds[0], inputs.expected, tier, agree(rounds))
+
+    def _alike(self, tests: Tests, answer: Answer, tier: Tier | None = None) -> Answers:
+        """The same answer for every case, without a run."""
+        count = len(tests.scored) + tests.count
+        at_least = tier or ISOLATIONS[self.isolation].tier or "process"
+        return Answers(tests.kind, (answer,) * count, isolation=at_least)
+
+    def _program(self, attempt: Attempt, tests: Tests) -> Program:
+        made = attempt.find(Compiled)
+        program = attempt.find(Program) if made is None else made.program
+        if program is not None:
+            return program
+        return program_of(
+            attempt.response,
+            tests.language,
+            prefix=tests.prefix or self.prefix,
+            prompt=attempt.task.prompt,
+            entry_point=tests.entry_point,
+        )
+
+    def _seconds(self, tests: Tests) -> float:
+        return self.timeout if tests.time is None else tests.time
+
+    def _runs(self, tests: Tests, clock: Clock, seed: int = 0) -> Runs:
+        limits = tests.limits
+        wanted = max(tests.min_isolation or self.min_isolation, self.min_isolation, key=rank)
+        box = Box(
+            isolation=self.isolation,
+            options=self.sandbox,
+            min_isolation=wanted,
+            memory_mb=limits.memory_mb or self.memory_mb,
+            budget=self.budget,
+            preload=self.preload,
+            hash_seed=seed,
+            pids=limits.processes or PIDS,
+            output_bytes=limits.output_bytes or _kept(tests),
+        )
+        return Runs(box, clock, self._seconds(tests), self.retries)
+
+
+def _kept(tests: Tests) -> int:
+    """Bytes of output that are kept: what is expected and some more, in steps, so that profiles are few."""
+    longest = max((len(case.stdout) for case in tests.cases), default=0)
+    kept = OUTPUT_BYTES
+    while kept < 4 * longest and kept < _LARGEST:
+        kept *= 4
+    return kept
+
+
+def _outcome(answers: Answers) -> Outcome:
+    count = len(answers.answers)
+    statuses = Counter(answer.status for answer in answers.answers)
+    answered = statuses["ok"]
+    data = {
+        "isolation": answers.isolation,
+        "cases": count,
+        "answered": answered,
+        "statuses": cast("dict[str, int]", dict(sorted(statuses.items()))),
+    }
+    if not answers.stable:
+        return Outcome.failed("repeated with other hash seeds, it answers differently", **data)
+    detail = f"{answered} of {count} cases answered"
+    for number, answer in enumerate(answers.answers, 1):
+        if answer.status != "ok":
+            detail += f"; case {number}: {answer.status}" + (
+                f", {answer.error}" if answer.error else ""
+            )
+            break
+    return Outcome(answered / count if count else 0.0, detail, data)
