@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import marshal
 from collections import OrderedDict
-from collections.abc import Mapping
 
-from attrs import evolve, frozen
+from attrs import frozen
 from rlenv.errors import TaskError
 from rlenv.values import Task
 
@@ -65,10 +64,7 @@ def _key(task: Task, language: str | None) -> bytes | None:
 
 
 def _made(task: Task, language: str | None) -> Prepared:
-    tests = tests_of(task)
-    given = task.info.get("tests")
-    if language is not None and not (isinstance(given, Mapping) and "language" in given):
-        tests = evolve(tests, language=language)
+    tests = tests_of(task, language or "python")
     try:
         return Prepared(tests, tuple([_frame(task, tests, case) for case in tests.scored]))
     except Unencodable as err:

@@ -20,7 +20,7 @@ from rlenv_plugin_code.artifacts import Answer
 from rlenv_plugin_code.codec import BadFrame, Unencodable, decode, encode
 
 from .clock import Clock
-from .link import FUNCTION_BOOT, Link, numbers, parsed, said
+from .link import FUNCTION_BOOT, Link, numbers, parsed, raised
 from .plan import Plan
 from .ran import Ran, Stop, ended, filled, judged, shared
 
@@ -147,7 +147,7 @@ class _Relay:
         if answer[0] != "err" or len(answer) != 4 or type(answer[3]) is not int:
             raise Stop("protocol", "an answer of no known form")
         line = f" in line {answer[3]}" if answer[3] > 0 else ""
-        error = f"{said(answer[2])}{line}, before any call"
+        error = f"{raised(answer[2])}{line}, before any call"
         self.answers += [Answer("error", error=error)] * len(self.tests)
         raise Stop("error", error)
 
@@ -210,7 +210,7 @@ def _why(what: str) -> str:
     """What a test's end says, without its text: that may hold what was expected."""
     if what == "Refused":
         return "an object of the program's own where a plain value was expected"
-    return said(what)
+    return raised(what)
 
 
 def _about(what: str, text: str) -> str:

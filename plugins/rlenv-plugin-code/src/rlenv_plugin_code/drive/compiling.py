@@ -19,6 +19,6 @@ async def compiled(runs: Runs, program: Program) -> Compiled | Answer:
     """
     if not language_of(program.language).native:
         return Compiled(program)
-    from rlenv_plugin_code.stages import compile as compiling
+    from rlenv_plugin_code.compiler import executable
 
-    return await compiling.binary_of(runs, program)
+    return await executable(runs, program)

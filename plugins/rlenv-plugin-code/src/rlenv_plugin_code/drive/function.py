@@ -10,7 +10,7 @@ from rlenv.sandbox import Exit
 from rlenv_plugin_code.artifacts import Answer
 from rlenv_plugin_code.codec import BadFrame, Unencodable, decode, encode
 
-from .link import FUNCTION_BOOT, Link, numbers, parsed, said
+from .link import FUNCTION_BOOT, Link, numbers, parsed, raised
 from .ran import Ran, Stop, ended, filled, judged, shared
 
 __all__ = ["call_text", "functions"]
@@ -108,7 +108,7 @@ class _Calls:
         if answer[0] != "err" or len(answer) != 4 or type(answer[3]) is not int:
             raise Stop("protocol", "an answer of no known form")
         line = f" in line {answer[3]}" if answer[3] > 0 else ""
-        error = f"{said(answer[2])}{line}, before any call"
+        error = f"{raised(answer[2])}{line}, before any call"
         self.answers += [Answer("error", error=error)] * len(self.calls)
         raise Stop("error", error)
 
@@ -155,5 +155,5 @@ def _read(frame: bytes, n: int, wall: float) -> Answer:
     answer = parsed(frame, n)
     if answer[0] != "err" or len(answer) != 3:
         raise Stop("protocol", "an answer of no known form")
-    error = said(answer[2])
+    error = raised(answer[2])
     return Answer("memory" if error == "MemoryError" else "error", error=error, wall=wall)

@@ -14,7 +14,7 @@ from rlenv_plugin_code.codec import MAX_BYTES, BadFrame, decode
 from .clock import Clock
 from .ran import Stop, stopped_by
 
-__all__ = ["FUNCTION_BOOT", "RAISED", "Link", "numbers", "parsed", "said"]
+__all__ = ["FUNCTION_BOOT", "RAISED", "Link", "numbers", "parsed", "raised", "said"]
 
 FUNCTION_BOOT = "import rlenv_guest; rlenv_guest.serve()"
 NOT_PLAIN = "TypeError: the result is no plain value"
@@ -22,7 +22,7 @@ RAISED = frozenset(
     name
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, BaseException)
-)
+) | {"Error", "EvalError", "RangeError", "ReferenceError", "URIError", "AggregateError"}  # JavaScript's
 _KINDS = frozenset(dir(builtins)) | frozenset(
     [
         "generator",
@@ -108,8 +108,8 @@ def parsed(frame: bytes, n: int) -> list[Any]:
     return answer
 
 
-def said(what: Any) -> str:
-    """What a guest says went wrong, as far as it is in words of ours.
+def raised(what: Any) -> str:
+    """What a guest says was raised, as far as it is in words of ours.
 
     A program that has seen a hidden input could name an exception after it, so only names that every
     Python has are passed on.
@@ -125,3 +125,14 @@ def said(what: Any) -> str:
         kind = what[len(NOT_PLAIN) :].lstrip(": ")
         return f"{NOT_PLAIN}: {kind}" if kind in _KINDS else NOT_PLAIN
     return "an exception of its own"
+
+
+def said(what: Any) -> str:
+    """What a guest says, in printable letters; where it cannot have seen a hidden input.
+
+    Raises:
+        Stop: it is no text.
+    """
+    if type(what) is not str:
+        raise Stop("protocol", "an answer of no known form")
+    return "".join([c if c.isprintable() else "?" for c in what[:120]])

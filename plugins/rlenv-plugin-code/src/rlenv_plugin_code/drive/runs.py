@@ -71,7 +71,7 @@ class Runs:
         if language_of(language).warm:
             start = Start(FUNCTION_BOOT)
         else:
-            start = Start([tools(language), "shim.js"], {"shim.js": _shim()})
+            start = Start([tools(language), "--stack-size=3000", "shim.js"], {"shim.js": _shim()})
 
         async def play() -> Ran:
             async with self._place(language) as session:

@@ -13,17 +13,16 @@ from rlenv.sandbox import TIERS, Tier, rank
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_code.artifacts import Answer, Answers, Compiled, Program
+from rlenv_plugin_code.artifacts import Answer, Answers, Compiled
 from rlenv_plugin_code.drive.box import ISOLATIONS, OUTPUT_BYTES, PIDS, Box
 from rlenv_plugin_code.drive.clock import Clock
 from rlenv_plugin_code.drive.compiling import compiled
 from rlenv_plugin_code.drive.runs import Runs
 from rlenv_plugin_code.drive.work import agree, answers_of, inputs_of
-from rlenv_plugin_code.languages import language as language_of
-from rlenv_plugin_code.languages import tools
 from rlenv_plugin_code.prepared import Prepared, prepared
-from rlenv_plugin_code.source import program_of
-from rlenv_plugin_code.spec import Tests
+from rlenv_plugin_code.programs import known_language, program_in
+from rlenv_plugin_code.soundness import check_tests
+from rlenv_plugin_code.spec import PREFIXES, Tests
 
 __all__ = ["Run"]
 
@@ -32,19 +31,10 @@ _NO_PROGRAM = Answer("error", error="the response has no program")
 _LARGEST = 64 << 20  # bytes of one output, however long the expected one is
 
 
-def _memory(megabytes: int) -> None:
+def _memory(_: object, __: Attribute[int], value: int) -> None:
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    if not 16 <= megabytes <= machine:
-        raise ValueError(f"memory_mb is from 16 to the machine's {machine}, not {megabytes}")
-
-
-def _check_memory(_: object, __: Attribute[int], value: int) -> None:
-    _memory(value)
-
-
-def _check_language(_: object, __: Attribute[str | None], value: str | None) -> None:
-    if value is not None:
-        language_of(value)
+    if not 16 <= value <= machine:
+        raise ValueError(f"memory_mb is from 16 to the machine's {machine}, not {value}")
 
 
 @frozen
@@ -78,9 +68,9 @@ class Run:
     min_isolation: str = field(default="jail", validator=validators.in_(TIERS))
     timeout: float = field(default=5.0, validator=_positive)
     budget: float = field(default=25.0, validator=_positive)
-    memory_mb: int = field(default=512, validator=_check_memory)
-    language: str | None = field(default=None, validator=_check_language)
-    prefix: str = field(default="none", validator=validators.in_(("none", "prompt")))
+    memory_mb: int = field(default=512, validator=_memory)
+    language: str | None = field(default=None, validator=known_language)
+    prefix: str = field(default="none", validator=validators.in_(PREFIXES))
     preload: tuple[str, ...] = field(default=(), converter=tuple)
     repeat: int = field(default=1, validator=[validators.ge(1), validators.le(16)])
     retries: int = field(default=2, validator=[validators.ge(0), validators.le(10)])
@@ -103,25 +93,24 @@ class Run:
         Raises:
             TaskError: naming the task and what to do.
         """
-        tests = prepared(task, self.language).tests
+        tests = check_tests(task, self.language or "python")
+        ready = prepared(task, self.language)
         seconds = self._seconds(tests)
         try:
-            tools(tests.language)
             self._check_tier(tests)
-            _memory(tests.limits.memory_mb or self.memory_mb)
-        except (ConfigError, ValueError) as err:
+        except ConfigError as err:
             raise TaskError(f"tests: {err}", task.id) from None
-        if tests.kind in ("function", "asserts") and not language_of(tests.language).functions:
-            raise TaskError(f"tests: functions of {tests.language} cannot be called", task.id)
         if tests.kind == "asserts" and tests.language != "python":
             raise TaskError("tests.language: asserts are for programs in python", task.id)
+        if tests.language != "python" and any(case.kwargs for case in tests.cases):
+            raise TaskError(f"tests: {tests.language} has no keyword arguments: use args", task.id)
         if seconds > self.budget:
             said = f"tests.time is {seconds:g} s, more than the stage's budget of {self.budget:g} s"
             raise TaskError(f"{said}: raise budget, and with it the slot's timeout", task.id)
         if self.check_golden and tests.golden:
             from rlenv_plugin_code.drive.proof import prove
 
-            prove(self._runs(tests, Clock(self.budget)), task, prepared(task, self.language))
+            prove(self._runs(tests, Clock(self.budget)), task, ready)
 
     def _check_tier(self, tests: Tests) -> None:
         tier = ISOLATIONS[self.isolation].tier
@@ -146,7 +135,7 @@ class Run:
 
     async def _answers(self, attempt: Attempt, ready: Prepared) -> Answers:
         tests = ready.tests
-        program = self._program(attempt, tests)
+        program = program_in(attempt, tests, self.prefix)
         clock = Clock(self.budget)
         runs = self._runs(tests, clock)
         if not program.source.strip():
@@ -167,19 +156,6 @@ class Run:
         count = len(tests.scored) + tests.count
         at_least = tier or ISOLATIONS[self.isolation].tier or "process"
         return Answers(tests.kind, (answer,) * count, isolation=at_least)
-
-    def _program(self, attempt: Attempt, tests: Tests) -> Program:
-        made = attempt.find(Compiled)
-        program = attempt.find(Program) if made is None else made.program
-        if program is not None:
-            return program
-        return program_of(
-            attempt.response,
-            tests.language,
-            prefix=tests.prefix or self.prefix,
-            prompt=attempt.task.prompt,
-            entry_point=tests.entry_point,
-        )
 
     def _seconds(self, tests: Tests) -> float:
         return self.timeout if tests.time is None else tests.time
