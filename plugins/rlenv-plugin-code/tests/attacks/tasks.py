@@ -146,7 +146,7 @@ TASKS: dict[str, Any] = {
         "Write near(n): the square root of n to six digits.",
         "near",
         [([4], 2.0), ([2], 1.4142135623730951), ([1e12], 1e6), ([0.25], 0.5)],
-        rtol=1e-6,
+        tolerance={"rtol": 1e-6},
     ),
     "bag": function(
         "Write bag(xs): the odd items, in any order.",

@@ -1,0 +1,220 @@
+"""Programs whose worth is sure, over every kind of task; hook ``rlenv_examples``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlenv.hooks import Examples
+from rlenv.values import Task
+
+__all__ = ["examples"]
+
+_GCD = """
+def gcd(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+"""
+_MEDIAN = """
+def median(xs):
+    ys = sorted(xs)
+    half = len(ys) // 2
+    return ys[half] if len(ys) % 2 else (ys[half - 1] + ys[half]) / 2
+"""
+_WORDS = """
+def words(text):
+    found = {}
+    for word in text.lower().split():
+        found[word] = found.get(word, 0) + 1
+    return found
+"""
+_COLUMNS = """
+import sys
+rows = [list(map(int, line.split())) for line in sys.stdin]
+for column in zip(*rows):
+    print(sum(column))
+"""
+_PALINDROME = """
+def is_palindrome(text):
+    letters = [c for c in text.lower() if c.isalpha()]
+    return letters == letters[::-1]
+"""
+_PALINDROME_TEST = """
+def check(candidate):
+    assert candidate("") is True
+    assert candidate("Anna") == True
+    assert not candidate("Otter")
+    assert candidate("A man, a plan, a canal: Panama!")
+    for word in ("ab", "abc", "abca"):
+        assert candidate(word) == False, word
+"""
+_PRIMES = """
+def primes(n):
+    found = []
+    for k in range(2, n + 1):
+        if all(k % p for p in found):
+            found.append(k)
+    return found
+"""
+_ROOT = """
+def root(x):
+    if x < 0:
+        raise ValueError(x)
+    return x ** 0.5
+"""
+_ROOT_TEST = """
+def check(candidate):
+    assert candidate(49) == 7
+    assert abs(candidate(2) - 1.41421356) < 1e-6
+    try:
+        candidate(-1)
+    except ValueError:
+        return
+    assert False, "a negative number has no root"
+"""
+_SPEED = """
+def total(n):
+    return sum(range(n + 1))
+"""
+
+
+def _task(name: str, prompt: str, **tests: Any) -> Task:
+    return Task(prompt, info={"tests": {"time": 2.0, **tests}}, id=f"code-{name}")
+
+
+def _function(
+    name: str, prompt: str, entry: str, cases: Sequence[tuple[list[Any], Any]], **more: Any
+) -> Task:
+    rows = [{"args": args, "expected": expected} for args, expected in cases]
+    return _task(name, prompt, kind="function", entry_point=entry, cases=rows, **more)
+
+
+GCD = _function(
+    "gcd", "Write gcd(a, b): the greatest common divisor of two positive integers.", "gcd",
+    [([12, 18], 6), ([17, 5], 1), ([40, 40], 40), ([270, 192], 6), ([1, 999], 1)],
+)  # fmt: skip
+MEDIAN = _function(
+    "median", "Write median(xs): the median of a list of numbers.", "median",
+    [([[3, 1, 2]], 2), ([[4, 1, 3, 2]], 2.5), ([[0.1, 0.2]], 0.15), ([[7]], 7)], tolerance={"atol": 1e-9},
+)  # fmt: skip
+WORDS = _function(
+    "words", "Write words(text): how often each word occurs, in small letters.", "words",
+    [(["to be or not to be"], {"to": 2, "be": 2, "or": 1, "not": 1}), (["One one"], {"one": 2}), ([""], {})],
+)  # fmt: skip
+COLUMNS = _task(
+    "columns", "Read lines of integers and print the sum of each column, one a line.", kind="stdio",
+    cases=[{"stdin": "1 2\n3 4\n", "stdout": "4\n6\n"}, {"stdin": "5 -5 7\n", "stdout": "5\n-5\n7\n"}],
+)  # fmt: skip
+PALINDROME = _task(
+    "palindrome", "Write is_palindrome(text): whether its letters read the same backwards.", kind="asserts",
+    entry_point="is_palindrome", test=_PALINDROME_TEST,
+)  # fmt: skip
+ROOT = _task(
+    "root", "Write root(x): the square root; ValueError for a negative x.", kind="asserts",
+    entry_point="root", test=_ROOT_TEST,
+)  # fmt: skip
+PRIMES = _task(
+    "primes", "Write primes(n): the primes up to n, in order.", kind="golden", entry_point="primes", golden=_PRIMES,
+    generate="def generate(rng): return [rng.randrange(10, 200)]", count=4,
+)  # fmt: skip
+TOTAL = _task(
+    "total", "Write total(n): the sum of the integers up to n.", kind="golden", entry_point="total", golden=_SPEED,
+    generate="def generate(rng): return [rng.randrange(20_000, 30_000)]", count=3,
+)  # fmt: skip
+LIMITED = _function(
+    "limited", "Write double(n) without importing os and without eval.", "double", [([2], 4), ([-3], -6)],
+    limits={"imports": ["os", "subprocess"], "calls": ["eval", "exec"], "source_bytes": 400},
+)  # fmt: skip
+
+
+def _fenced(source: str) -> str:
+    return f"```python\n{source.strip()}\n```"
+
+
+def _pairs(task: Task, *sources: str) -> list[tuple[Task, str]]:
+    return [(task, _fenced(source)) for source in sources]
+
+
+_RIGHT = (
+    *_pairs(GCD, _GCD, "def gcd(a, b):\n    return a if not b else gcd(b, a % b)", "from math import gcd"),
+    *_pairs(MEDIAN, _MEDIAN, "import statistics\ndef median(xs):\n    return statistics.median(xs)"),
+    *_pairs(WORDS, _WORDS, "from collections import Counter\ndef words(text):\n    return Counter(text.lower().split())"),
+    *_pairs(COLUMNS, _COLUMNS),
+    *_pairs(PALINDROME, _PALINDROME),
+    *_pairs(ROOT, _ROOT, "import math\ndef root(x):\n    return math.sqrt(x)"),
+    *_pairs(PRIMES, _PRIMES),
+    (GCD, "The remainder is smaller each time.\n\n" + _fenced(_GCD) + "\n\nIt ends when the rest is 0."),
+)  # fmt: skip
+_WRONG = (
+    *_pairs(GCD, "def gcd(a, b):\n    return min(a, b)", "def gcd(a, b):\n    return 1", "def gcd(a, b): pass",
+            "def gcd(a, b):\n    return str(6)", "def lcm(a, b):\n    return a * b"),
+    *_pairs(MEDIAN, "def median(xs):\n    return sorted(xs)[len(xs) // 2]", "def median(xs):\n    return sum(xs) / len(xs)"),
+    *_pairs(WORDS, "def words(text):\n    return {w: text.count(w) for w in text.split()}", "def words(text):\n    return {}"),
+    *_pairs(COLUMNS, _COLUMNS.replace("zip(*rows)", "rows"), "print(4)\nprint(6)", "import sys\nsys.exit(0)"),
+    *_pairs(PALINDROME, "def is_palindrome(text):\n    return text == text[::-1]", "def is_palindrome(text):\n    return True"),
+    *_pairs(ROOT, "def root(x):\n    return abs(x) ** 0.5", "def root(x):\n    return 7"),
+    *_pairs(PRIMES, "def primes(n):\n    return [2, *range(3, n + 1, 2)]", "def primes(n):\n    return [2, 3, 5, 7]"),
+    (GCD, "It is the greatest common divisor."),
+    (GCD, _fenced(_GCD) + "\nOr simply:\n" + _fenced("def gcd(a, b):\n    return b")),
+)  # fmt: skip
+_ANSWERS = (
+    (GCD, _fenced("def gcd(a, b):\n    return 0")),
+    (COLUMNS, _fenced("print('nothing')")),
+    (PRIMES, _fenced("def primes(n):\n    return []")),
+)
+_NO_ANSWERS = (
+    *_pairs(GCD, "raise SystemExit(0)", "def gcd(a, b):\n    raise ValueError(a)", "def gcd(a): return a"),
+    *_pairs(COLUMNS, "import os\nos._exit(1)", "1 / 0"),
+    *_pairs(PALINDROME, "def is_palindrome(text): return text.no"),
+    *_pairs(PRIMES, "def prime(n): return []"),
+    (GCD, "I cannot help with that."),
+)  # fmt: skip
+_COMPILES = (*_RIGHT[:4], *_pairs(COLUMNS, "pass", "x = 1 if True else 2"))
+_COMPILES_NOT = (
+    *_pairs(
+        GCD,
+        "def gcd(a, b)\n    return a",
+        "return 1 +",
+        "def gcd(a, b):\nreturn a",
+        "(" * 300,
+        "x = 'open",
+    ),
+    (GCD, "It is the greatest common divisor, as Euclid says."),
+    (GCD, ""),
+)
+_WITHIN = (
+    *_pairs(
+        LIMITED,
+        "def double(n):\n    return 2 * n",
+        "import math\ndef double(n):\n    return math.floor(n * 2)",
+    ),
+    *_pairs(LIMITED, "def double(n):\n    evaluate = n + n\n    return evaluate"),
+)
+_BEYOND = (
+    *_pairs(
+        LIMITED,
+        "import os\ndef double(n):\n    return 2 * n",
+        "from os import path\ndef double(n):\n    return 2 * n",
+    ),
+    *_pairs(
+        LIMITED,
+        "def double(n):\n    return eval('2 * n')",
+        "import os.path as p\ndef double(n):\n    return n + n",
+    ),
+    *_pairs(
+        LIMITED,
+        "def double(n):\n    return __import__('os') and 2 * n",
+        "def double(n):\n    return n + n\n" + "#" * 500,
+    ),
+)
+
+
+def examples() -> Mapping[str, Sequence[Examples]]:
+    """Right and wrong responses for every stage."""
+    return {
+        "compile": [Examples(right=_COMPILES, wrong=_COMPILES_NOT, gate_only=True)],
+        "run": [Examples(right=(*_RIGHT, *_ANSWERS), wrong=_NO_ANSWERS, gate_only=True)],
+        "diff": [Examples(right=_RIGHT, wrong=_WRONG, options={"score": "all"})],
+        "limits": [Examples(right=_WITHIN, wrong=_BEYOND, gate_only=True)],
+    }

@@ -1,0 +1,163 @@
+"""The corpus of attacks earns nothing and trips no canary, on any backend; honest programs are paid in full.
+
+``RLENV_ATTACKS="frames: a torn"`` runs only what is named so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from code_canaries import Canaries
+from code_corpus import Attack, attacks, honest
+from rlenv import Environment, Task, Verdict
+from rlenv.errors import ConfigError, RlenvError
+
+Pairs = list[tuple[str, Task, str]]
+Found = dict[str, Verdict]
+
+SLOWEST = 10.0  # seconds that one verdict may take
+REPEATS = 8  # luck of one in four then pays once in 65,536
+BACKENDS = ("jail", "docker", "docker+gvisor", "remote")
+ONLY = os.environ.get("RLENV_ATTACKS", "")
+
+
+def environment(backend: str, **options: Any) -> Environment:
+    """Compile, run, limits and diff, as they are meant to be put together."""
+    tier = "container" if backend == "docker" else "jail"
+    run = {"isolation": backend, "min_isolation": tier, **options}
+    return Environment.from_dict(
+        {
+            "name": f"attacks-{backend}",
+            "stage": [
+                {"use": "code/compile", "options": {"isolation": backend, "min_isolation": tier}},
+                {"use": "code/run", "weight": 0, "options": run},
+                {"use": "code/diff", "options": {"score": "all"}},
+                {"use": "code/limits"},
+            ],
+        }
+    )
+
+
+def works(backend: str) -> None:
+    """Skips where this machine does not have the backend."""
+    task = Task(
+        "f",
+        info={
+            "tests": {
+                "kind": "function",
+                "entry_point": "f",
+                "cases": [{"args": [], "expected": 1}],
+            }
+        },
+    )
+    try:
+        with environment(backend) as env:
+            verdict = env.evaluate(task, "```python\ndef f(): return 1\n```")
+    except RlenvError as err:
+        pytest.skip(f"no {backend} here: {str(err).splitlines()[0]}")
+    if not verdict.scored:
+        pytest.skip(f"no {backend} here: {verdict.fault}")
+
+
+def verdicts(env: Environment, pairs: Pairs) -> Found:
+    """All of them at once; a response that starved on a busy machine is tried again by itself."""
+    batch = env.evaluate_many([(task, response) for _, task, response in pairs], workers=2)
+    found = {name: verdict for (name, _, _), verdict in zip(pairs, batch, strict=True)}
+    for name, task, response in pairs:
+        fault = found[name].fault
+        if fault is not None and fault.transient:
+            found[name] = env.evaluate(task, response)
+    return found
+
+
+def seconds(verdict: Verdict) -> float:
+    return sum(result.seconds for result in verdict.results)
+
+
+def told(verdict: Verdict) -> str:
+    rows = [
+        f"{r.stage}: {r.fault or (r.outcome and f'{r.outcome.score:g} {r.outcome.detail} {dict(r.outcome.private)!r:.400}')}"
+        for r in verdict.results
+    ]
+    return "\n    ".join(rows)
+
+
+def wrong(found: Found, wanted: float) -> Iterator[str]:
+    for name, verdict in found.items():
+        if verdict.value != wanted:
+            yield f"{name} is worth {verdict.value}\n    {told(verdict)}"
+        elif seconds(verdict) > SLOWEST:
+            yield f"{name} took {seconds(verdict):.1f} s\n    {told(verdict)}"
+
+
+def chosen(cases: Iterable[Attack], backend: str, env: str, wave: int) -> Pairs:
+    return [
+        (case.name, case.task, case.response)
+        for case in cases
+        if case.env == env
+        and case.wave == wave
+        and ONLY in case.name
+        and backend in (case.only or BACKENDS)
+    ]
+
+
+@pytest.fixture
+def canaries() -> Iterator[Canaries]:
+    made = Canaries()
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_no_attack_is_paid(backend: str, canaries: Canaries) -> None:
+    works(backend)
+    cases = attacks(canaries.marks)
+    paid = []
+    with environment(backend, timeout=1.0, budget=4.0) as env:
+        for wave in (1, 2):
+            paid += wrong(verdicts(env, chosen(cases, backend, "plain", wave)), 0.0)
+    tripped = canaries.tripped()
+
+    assert not paid, f"{len(paid)} of {len(cases)} attacks:\n" + "\n".join(paid)
+    assert not tripped
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_no_program_is_paid_by_luck(backend: str, canaries: Canaries) -> None:
+    works(backend)
+    cases = chosen(attacks(canaries.marks), backend, "repeat", 1)
+    with environment(backend, timeout=2.0, budget=20.0, repeat=REPEATS) as env:
+        paid = list(wrong(verdicts(env, cases), 0.0))
+
+    assert not paid, "\n".join(paid)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_honest_programs_are_paid_in_full(backend: str) -> None:
+    works(backend)
+    pairs = [row for row in honest() if ONLY in row[0]]
+    with environment(backend, timeout=8.0, budget=24.0) as env:
+        refused = list(wrong(verdicts(env, pairs), 1.0))
+
+    assert not refused, f"{len(refused)} of {len(pairs)} programs:\n" + "\n".join(refused)
+
+
+def test_a_backend_without_isolation_runs_nothing() -> None:
+    with pytest.raises(ConfigError, match="process"):
+        environment("process")
+
+
+def test_the_corpus_is_large_and_every_case_has_its_own_name(canaries: Canaries) -> None:
+    cases = attacks(canaries.marks)
+    programs = honest()
+
+    assert len(cases) >= 500
+    assert len(programs) >= 120
+    assert len({case.name for case in cases}) == len(cases)
+    assert len({name for name, _, _ in programs}) == len(programs)
+    assert len({case.name.partition(":")[0] for case in cases}) >= 20
