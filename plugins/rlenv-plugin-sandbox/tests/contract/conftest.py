@@ -1,0 +1,176 @@
+"""One contract for every adapter: each test runs on all of them, and an adapter that cannot run says why."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+import pytest
+from rlenv import sandbox as port
+from rlenv.errors import ConfigError, PluginError, VerifierFault
+from rlenv.sandbox import Exit, Profile, Sandbox, Session
+
+# What a program of these tests begins with: frames on descriptor 3.
+FRAMES = """
+import os, struct, sys, time
+def read_exactly(n):
+    data = b""
+    while len(data) < n:
+        more = os.read(3, min(n - len(data), 1 << 20))
+        if not more:
+            raise EOFError
+        data += more
+    return data
+def receive():
+    return read_exactly(struct.unpack("<I", read_exactly(4))[0])
+def send(data):
+    data = struct.pack("<I", len(data)) + data
+    while data:
+        data = data[os.write(3, data):]
+"""
+ALL = frozenset({"kill", "native", "fresh", "limits", "walls", "visible"})
+
+
+@attrs.frozen
+class Adapter:
+    """How to make one adapter, and what of the contract it promises.
+
+    Promises: ``kill`` a program that does not end by itself; ``native`` command lines; ``fresh``
+    processes; ``limits`` of CPU, memory and processes; ``walls`` around files, network and other processes;
+    ``visible`` processes, which the machine of the tests can look for.
+    """
+
+    name: str
+    part: str
+    promises: frozenset[str] = ALL
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+ADAPTERS = (
+    Adapter("memory", "memory", frozenset()),
+    Adapter("process", "process", frozenset({"kill", "native", "fresh", "visible"})),
+    Adapter("jail", "jail"),
+    Adapter("docker", "docker"),
+    Adapter("docker+gvisor", "docker+gvisor", ALL - {"visible"}),
+    Adapter("remote", "remote"),
+)
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(a, marks=pytest.mark.xdist_group(a.name), id=a.name) for a in ADAPTERS],
+)
+def box(request: pytest.FixtureRequest) -> Iterator[Box]:
+    adapter: Adapter = request.param
+    with contextlib.ExitStack() as stack:
+        options = dict(adapter.options)
+        if adapter.part == "remote":
+            options |= stack.enter_context(request.getfixturevalue("served")())
+        made = Box(adapter, _made(adapter, options))
+        try:
+            made.tier = asyncio.run(_tier(made.sandbox))
+        except ConfigError as problem:
+            pytest.skip(f"{adapter.name} cannot run here: {problem}")
+        yield made
+        asyncio.run(made.sandbox.aclose())
+
+
+def _made(adapter: Adapter, options: Mapping[str, Any]) -> Sandbox:
+    try:
+        return port.get(adapter.part, **options)
+    except (PluginError, ConfigError) as problem:
+        pytest.skip(f"{adapter.name} cannot run here: {problem}")
+
+
+async def _tier(sandbox: Sandbox) -> str:
+    session = await sandbox.open(Profile(min_isolation="process"))
+    await session.close()
+    return session.isolation
+
+
+class Box:
+    """One sandbox under test, with short words for what the tests do all the time."""
+
+    def __init__(self, adapter: Adapter, sandbox: Sandbox) -> None:
+        self.name = adapter.name
+        self.promises = adapter.promises
+        self.sandbox = sandbox
+        self.tier = "process"
+
+    def needs(self, *promises: str) -> None:
+        missing = sorted(set(promises) - self.promises)
+        if missing:
+            pytest.skip(f"{self.name} does not promise {', '.join(missing)}")
+
+    def profile(self, **options: Any) -> Profile:
+        return Profile(**{"min_isolation": self.tier, "wall_s": 20.0, **options})
+
+    @contextlib.asynccontextmanager
+    async def session(self, **options: Any) -> AsyncIterator[Session]:
+        session = await self.sandbox.open(self.profile(**options))
+        try:
+            yield session
+        finally:
+            await session.close()
+
+    def drive(self, talk: Callable[[Session], Awaitable[Any]], **options: Any) -> Any:
+        """What ``talk`` returns for a session of its own, in an event loop of its own."""
+
+        async def whole() -> Any:
+            async with self.session(**options) as session:
+                return await talk(session)
+
+        return asyncio.run(whole())
+
+    def end(
+        self,
+        program: Any,
+        files: Mapping[str, Any] | None = None,
+        stdin: bytes = b"",
+        **options: Any,
+    ) -> Exit:
+        """How a program ends that is only started and waited for."""
+
+        async def talk(session: Session) -> Exit:
+            await session.start(program, files or {}, stdin=stdin)
+            return await session.finish()
+
+        result: Exit = self.drive(talk, **options)
+        return result
+
+
+@pytest.fixture
+def frames() -> str:
+    return FRAMES
+
+
+@pytest.fixture(scope="session")
+def served() -> Callable[[], contextlib.AbstractContextManager[Mapping[str, Any]]]:
+    """A server of its own for the remote adapter, with the strongest sandbox that this machine has."""
+
+    @contextlib.contextmanager
+    def serving() -> Iterator[Mapping[str, Any]]:
+        remote = pytest.importorskip("rlenv_plugin_sandbox.remote")
+        token = "contract"
+        for inner in ("jail", "process"):
+            try:
+                asyncio.run(_tier_of(inner))
+            except (ConfigError, PluginError, VerifierFault):
+                continue
+            with remote.serving(inner, token=token) as url:
+                yield {"url": url, "token": token}
+                return
+        pytest.skip("remote cannot run here: no local sandbox to serve")
+
+    return serving
+
+
+async def _tier_of(name: str) -> str:
+    sandbox = port.get(name)
+    try:
+        return await _tier(sandbox)
+    finally:
+        await sandbox.aclose()

@@ -1,0 +1,158 @@
+"""How programs end, what they left on their standard streams, and what they used."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from rlenv.sandbox import Session
+
+
+@pytest.mark.parametrize(
+    ("program", "status"),
+    [
+        ("pass", 0),
+        ("import sys; sys.exit(3)", 3),
+        ("raise SystemExit", 0),
+        ("import sys; sys.exit('words')", 1),
+        ("1 / 0", 1),
+        ("def (", 1),
+        ("x = '\ud800'", 1),
+        ("x = 1\0", 1),
+    ],
+)
+def test_the_status_is_that_of_the_interpreter(box: Any, program: str, status: int) -> None:
+    end = box.end(program)
+
+    assert (end.status, end.reason, end.started, end.fault) == (status, "exit", True, None)
+    assert end.isolation == box.tier
+
+
+def test_an_abrupt_end_has_its_status_too(box: Any) -> None:
+    box.needs("kill")
+
+    assert box.end("import os; os._exit(7)").status == 7
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV", "SIGABRT"])
+def test_a_signal_is_told_as_its_negative_number(box: Any, name: str) -> None:
+    box.needs("kill", "fresh")
+    end = box.end(
+        f"import os, signal; n = signal.{name}; signal.signal(n, signal.SIG_DFL) if n != 9 else 0;"
+        "os.kill(os.getpid(), n); os.abort()"
+    )
+
+    assert end.status is not None
+    assert end.status < 0
+    assert (end.reason, end.fault) == ("signal", None)
+
+
+def test_output_and_errors_are_kept_apart(box: Any) -> None:
+    end = box.end("import sys; print('out'); print('err', file=sys.stderr); os = 1 / 0")
+
+    assert end.stdout == b"out\n"
+    assert end.stderr.startswith(b"err\n")
+    assert b"ZeroDivisionError" in end.stderr
+    assert end.truncated is False
+
+
+def test_what_exceeds_the_limit_of_output_is_dropped(box: Any) -> None:
+    end = box.end("print('x' * 50000)", output_bytes=1000)
+
+    assert end.stdout == b"x" * 1000
+    assert (end.status, end.truncated) == (0, True)
+
+
+def test_output_of_any_bytes_survives(box: Any) -> None:
+    end = box.end("import os; os.write(1, bytes(range(256)) * 300)")
+
+    assert end.stdout == bytes(range(256)) * 300
+
+
+def test_standard_input_is_what_was_given(box: Any) -> None:
+    given = b"12 34\n" + b"y" * 300_000
+    end = box.end("a = input(); import sys; print(a, len(sys.stdin.read()))", stdin=given)
+
+    assert end.stdout == b"12 34 300000\n"
+
+
+def test_standard_input_that_nobody_reads_holds_nothing_up(box: Any) -> None:
+    assert box.end("pass", stdin=b"z" * 2_000_000).status == 0
+
+
+def test_standard_input_is_empty_by_default(box: Any) -> None:
+    assert box.end("import sys; print(repr(sys.stdin.read()))").stdout == b"''\n"
+
+
+def test_the_wall_limit_ends_a_sleeper(box: Any) -> None:
+    box.needs("kill")
+    before = time.monotonic()
+    end = box.end("import time; time.sleep(60)", wall_s=0.5)
+
+    assert (end.reason, end.fault) == ("wall", None)
+    assert 0.4 < end.wall < 10
+    assert time.monotonic() - before < 20
+
+
+def test_finish_kills_what_still_runs_after_its_wait(box: Any) -> None:
+    box.needs("kill")
+
+    async def talk(session: Session) -> Any:
+        await session.start("import time; print('up', flush=True); time.sleep(60)", {})
+        return await session.finish(0.5)
+
+    end = box.drive(talk)
+    assert (end.reason, end.fault, end.stdout) == ("killed", None, b"up\n")
+
+
+def test_the_limit_of_cpu_ends_a_loop(box: Any) -> None:
+    box.needs("kill", "limits")
+    end = box.end("while True: pass", cpu_s=1.0)
+
+    assert (end.reason, end.fault) == ("cpu", None)
+    assert end.cpu >= 0.8
+
+
+def test_the_cpu_of_a_program_and_of_its_children_is_counted(box: Any) -> None:
+    box.needs("fresh")
+    burn = (
+        "def burn():\n    t = time.process_time()\n    while time.process_time() - t < 0.2: pass\n"
+    )
+    end = box.end(
+        f"import os, time\n{burn}burn()\nif not os.fork():\n    burn(); os._exit(0)\nos.wait()"
+    )
+
+    assert 0.35 < end.cpu < 5
+    assert end.wall >= 0.35
+
+
+def test_memory_beyond_the_limit_ends_the_program_or_is_an_error_in_it(box: Any) -> None:
+    box.needs("limits")
+    end = box.end("x = bytearray(400 << 20)\nprint('got it')", memory_mb=128)
+
+    assert end.stdout == b""
+    assert end.status != 0
+    assert end.fault is None
+    assert end.reason == "memory" or b"MemoryError" in end.stderr
+
+
+def test_peak_memory_is_measured(box: Any) -> None:
+    box.needs("limits")
+    end = box.end("x = bytearray(b'1') * (64 << 20)", memory_mb=256)
+
+    assert end.status == 0
+    assert 60 << 20 < end.peak_memory < 400 << 20
+
+
+def test_the_session_goes_on_after_every_kind_of_end(box: Any) -> None:
+    box.needs("kill")
+
+    async def talk(session: Session) -> list[Any]:
+        ends = []
+        for program in ("1/0", "import os; os._exit(3)", "import time; time.sleep(60)", "print(1)"):
+            await session.start(program, {}, wall_s=1.0 if "sleep" in program else None)
+            ends.append(await session.finish())
+        return [(end.status, end.fault) for end in ends[:2]] + [ends[2].reason, ends[3].stdout]
+
+    assert box.drive(talk) == [(1, None), (3, None), "wall", b"1\n"]
