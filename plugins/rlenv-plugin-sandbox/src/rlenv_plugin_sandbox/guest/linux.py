@@ -1,0 +1,150 @@
+"""The system calls that Python's library lacks, by ctypes; every failure names its call."""
+
+import ctypes
+import os
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
+ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_NOEXEC = 1, 2, 4, 8
+
+_MNT_DETACH = 2
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
+_PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+_CAPS_V3 = 0x20080522
+_NUMBERS = {
+    "x86_64": {
+        "pivot_root": 155,
+        "capset": 126,
+        "close_range": 436,
+        "mount_setattr": 442,
+        "seccomp": 317,
+    },
+    "aarch64": {
+        "pivot_root": 41,
+        "capset": 91,
+        "close_range": 436,
+        "mount_setattr": 442,
+        "seccomp": 277,
+    },
+}
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+MACHINE = {"arm64": "aarch64", "amd64": "x86_64"}.get(os.uname().machine, os.uname().machine)
+NUMBERS = _NUMBERS.get(MACHINE, {})
+
+
+class LinuxError(OSError):
+    """A system call failed; ``call`` is its name."""
+
+    def __init__(self, number, call):
+        super().__init__(number, call + ": " + os.strerror(number))
+        self.call = call
+
+
+def check(result, call):
+    """``result``, or the error that a negative one stands for."""
+    if result < 0:
+        raise LinuxError(ctypes.get_errno(), call)
+    return result
+
+
+def syscall(name, *args):
+    """A system call by its name."""
+    if name not in NUMBERS:
+        raise LinuxError(38, name)
+    plain = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
+    return check(libc.syscall(ctypes.c_long(NUMBERS[name]), *plain), name)
+
+
+def unshare(flags):
+    check(libc.unshare(flags), "unshare")
+
+
+def setns(fd, kind):
+    check(libc.setns(fd, kind), "setns")
+
+
+def mount(source, target, kind=None, flags=0, data=None):
+    args = [None if a is None else os.fsencode(a) for a in (source, target, kind)]
+    text = None if data is None else data.encode()
+    check(libc.mount(*args, ctypes.c_ulong(flags), text), "mount " + os.fsdecode(target))
+
+
+def bind(source, target, attributes):
+    """The tree at ``source``, seen at ``target`` too, with these ATTR_ flags on all of it."""
+    mount(source, target, None, MS_BIND | MS_REC)
+    try:
+        wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
+        syscall(
+            "mount_setattr",
+            _AT_FDCWD,
+            ctypes.c_char_p(os.fsencode(target)),
+            _AT_RECURSIVE,
+            wanted,
+            32,
+        )
+    except LinuxError as error:
+        if error.errno != 38:  # before Linux 5.12: the top only
+            raise
+        mount(None, target, None, MS_BIND | MS_REMOUNT | attributes)
+
+
+def detach(target):
+    check(libc.umount2(os.fsencode(target), _MNT_DETACH), "umount2")
+
+
+def pivot_root(path):
+    """Make ``path``, a mount point, the root, and lose the old one."""
+    os.chdir(path)
+    syscall("pivot_root", ctypes.c_char_p(b"."), ctypes.c_char_p(b"."))
+    detach(".")
+    os.chdir("/")
+
+
+def prctl(option, *args):
+    given = [ctypes.c_ulong(a) for a in (*args, 0, 0, 0, 0)[:4]]
+    return check(libc.prctl(option, *given), "prctl")
+
+
+def die_with_parent():
+    prctl(_PR_SET_PDEATHSIG, 9)
+
+
+def undumpable():
+    prctl(_PR_SET_DUMPABLE, 0)
+
+
+def no_new_privileges():
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def drop_bounding():
+    """Give up every capability that an executable could ever bring back."""
+    for capability in range(64):
+        if libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) < 0:
+            break  # beyond the last one that this kernel knows, or not ours to drop
+    libc.prctl(_PR_CAP_AMBIENT, ctypes.c_ulong(_PR_CAP_AMBIENT_CLEAR_ALL), 0, 0, 0)
+
+
+_HEADER = (ctypes.c_uint32 * 2)(_CAPS_V3, 0)
+_NONE = (ctypes.c_uint32 * 6)()
+
+
+def drop_capabilities():
+    """Give up every capability that this process has."""
+    syscall("capset", _HEADER, _NONE)
+
+
+def close_from(first):
+    """Close this descriptor and all above it."""
+    syscall("close_range", first, 0xFFFFFFFF, 0)

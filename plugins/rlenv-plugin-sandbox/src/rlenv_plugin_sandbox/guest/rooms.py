@@ -1,0 +1,99 @@
+"""The file system that a program sees: the system's own programs and libraries, read-only, and nothing else."""
+
+import os
+
+import linux
+
+BASE = "/sys"  # covered by the new root in a mount namespace of our own; no source lies below it
+ROOT = BASE + "/root"
+READ_ONLY = linux.ATTR_RDONLY | linux.ATTR_NOSUID | linux.ATTR_NODEV
+DEVICES = ("null", "zero", "full", "urandom", "random")
+SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/mime.types")
+PEOPLE = {
+    "passwd": b"root:x:0:0:root:/tmp:/bin/sh\nnobody:x:1000:1000:nobody:/tmp:/bin/sh\n",
+    "group": b"root:x:0:\nnogroup:x:1000:\n",
+}
+HOME = "/tmp"  # where each run has a file system of its own
+
+
+def build(paths, devices, files):
+    """Assemble the new root and move into it.  In a mount namespace of our own, with the right to mount.
+
+    Args:
+        paths: directories to be seen at their own place, besides the system's.
+        devices: device files to be seen.
+        files: {relative path: content} for /box.
+    """
+    linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    linux.mount("rlenv", BASE, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=64m,mode=755")
+    os.mkdir(ROOT, 0o755)
+    linux.mount("rlenv", ROOT, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=512m,mode=755")
+    for name in SYSTEM:
+        _system("/" + name)
+    for path in paths:
+        if not _inside(path, ("/usr",)):
+            _show(path, READ_ONLY)
+    for path in SETTINGS:
+        if os.path.exists(path):
+            _show(path, READ_ONLY)
+    for name, content in PEOPLE.items():
+        _write(ROOT + "/etc/" + name, content)
+    for path in [*("/dev/" + name for name in DEVICES), *devices]:
+        _show(path, linux.ATTR_NOSUID | linux.ATTR_NOEXEC)
+    os.makedirs(ROOT + HOME, exist_ok=True)
+    os.symlink(HOME, ROOT + "/dev/shm")
+    os.makedirs(ROOT + "/box", exist_ok=True)
+    for name, content in files.items():
+        _write(ROOT + "/box/" + name, content)
+    _readable(ROOT + "/box")
+    linux.pivot_root(ROOT)
+    linux.mount(
+        None,
+        "/",
+        None,
+        linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV,
+    )
+
+
+def private(megabytes, executable):
+    """Give this process, in a mount namespace of its own, an empty /tmp."""
+    flags = linux.MS_NOSUID | linux.MS_NODEV | (0 if executable else linux.MS_NOEXEC)
+    linux.mount("tmp", HOME, "tmpfs", flags, "size=%dm,nr_inodes=20k,mode=777" % megabytes)
+
+
+def _system(path):
+    if os.path.islink(path):
+        os.symlink(os.readlink(path), ROOT + path)
+    elif os.path.isdir(path):
+        _show(path, READ_ONLY)
+
+
+def _inside(path, folders):
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)
+
+
+def _show(path, attributes):
+    """Bind ``path`` at its own place below the new root; its parents there are ours, and readable."""
+    target = ROOT + path
+    if os.path.lexists(target) and os.path.ismount(target):
+        return
+    if os.path.isdir(path):
+        os.makedirs(target, 0o755, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), 0o755, exist_ok=True)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
+    linux.bind(path, target, attributes)
+
+
+def _write(path, content):
+    os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def _readable(top):
+    for folder, _, names in os.walk(top):
+        os.chmod(folder, 0o755)
+        for name in names:
+            os.chmod(os.path.join(folder, name), 0o755 if name.endswith(".sh") else 0o644)

@@ -1,0 +1,130 @@
+"""A control group per place: memory and processes of everything that runs there, where one may be made."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+__all__ = ["Group", "homes", "missing", "sweep"]
+
+_NAME = "rlenv-{pid}-{number}"
+_OWNED = re.compile(r"rlenv-(\d+)-\d+")
+_ROOT = Path("/sys/fs/cgroup")
+_NEEDED = ("memory", "pids")
+
+
+@cache
+def homes() -> dict[str, Path]:
+    """Controller → the folder below which groups of ours can be made; {} where none can."""
+    found: dict[str, Path] = {}
+    for line in _lines("/proc/self/cgroup"):
+        number, _, rest = line.partition(":")
+        names, _, own = rest.partition(":")
+        if number == "0" and not names:
+            found.update(_unified(own))
+        for name in names.split(","):
+            folder = _ROOT / name / own.lstrip("/")
+            if name in _NEEDED and os.access(folder, os.W_OK):
+                found[name] = folder
+    return found
+
+
+def _unified(own: str) -> dict[str, Path]:
+    for base in (_ROOT, _ROOT / "unified"):
+        folder = base / own.lstrip("/")
+        enabled = " ".join(_lines(folder / "cgroup.subtree_control")).split()
+        if os.access(folder, os.W_OK) and all(name in enabled for name in _NEEDED):
+            return dict.fromkeys(_NEEDED, folder)
+    return {}
+
+
+def missing() -> str:
+    """What is lacking for limits by control group and how to get it; "" when nothing is."""
+    lacking = [name for name in _NEEDED if name not in homes()]
+    if not lacking:
+        return ""
+    return (
+        f"no control group can be made for {' and '.join(lacking)}: limits hold per process instead; run as root, or "
+        "below a delegated group (systemd-run --user --scope -p Delegate=yes)"
+    )
+
+
+def sweep() -> None:
+    """Remove the groups of owners that are dead."""
+    for home in set(homes().values()):
+        for folder in home.glob("rlenv-*-*"):
+            owner = _OWNED.fullmatch(folder.name)
+            if owner and not Path(f"/proc/{owner[1]}").exists():
+                _remove(folder)
+
+
+class Group:
+    """One group: in as many hierarchies as its controllers have."""
+
+    def __init__(self, number: int, memory_bytes: int, pids: int) -> None:
+        name = _NAME.format(pid=os.getpid(), number=number)
+        self.folders = {c: home / name for c, home in homes().items()}
+        for folder in set(self.folders.values()):
+            folder.mkdir(exist_ok=True)
+        if "memory" in self.folders:
+            self._limit_memory(self.folders["memory"], memory_bytes)
+        if "pids" in self.folders:
+            _write(self.folders["pids"] / "pids.max", pids)
+
+    @staticmethod
+    def _limit_memory(folder: Path, limit: int) -> None:
+        unified = (folder / "memory.max").exists()
+        names = (
+            ("memory.max",) if unified else ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
+        )
+        for name in names:
+            _write(folder / name, limit)
+        _write(folder / ("memory.swap.max" if unified else "memory.swappiness"), 0)
+
+    def add(self, pid: int) -> None:
+        """Move a process, and with it all that it will start, into the group.
+
+        Raises:
+            OSError: it is gone, or not ours to move.
+        """
+        for folder in set(self.folders.values()):
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def kills(self) -> int:
+        """How many processes were killed here for want of memory."""
+        folder = self.folders.get("memory")
+        if folder is None:
+            return 0
+        for name in ("memory.events", "memory.oom_control"):
+            for line in _lines(folder / name):
+                key, _, value = line.partition(" ")
+                if key == "oom_kill":
+                    return int(value)
+        return 0
+
+    def remove(self) -> None:
+        for folder in set(self.folders.values()):
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return  # something in it is still dying: the next sweep takes it
+
+
+def _write(path: Path, value: int) -> None:
+    try:
+        path.write_text(str(value))
+    except OSError:
+        return  # a file that this kernel lacks
+
+
+def _lines(path: str | Path) -> list[str]:
+    try:
+        return Path(path).read_text("utf-8").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,91 @@
+"""How a program ended, from what the zygote and the kernel reported."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+from typing import Literal
+
+from attrs import frozen
+from rlenv.sandbox import Exit, Reason, Tier
+from rlenv.values import Fault
+
+from .slot import Slot, lost
+
+__all__ = ["Report", "ending"]
+
+_REPORT = struct.Struct("<iddQi")
+
+
+@frozen
+class Report:
+    """What is known of a run at its end; ``data`` is the zygote's word, b"" when it gave none."""
+
+    data: bytes
+    pid: int | None
+    ordered: Literal["", "killed", "wall"]
+    cpu_limit: float
+    wall: float
+    wall_limit: float
+    starved: bool
+    run_delay: float | None
+    oom: bool
+    truncated: bool
+    stdout: bytes
+    stderr: bytes
+
+
+def ending(report: Report, slot: Slot, isolation: Tier) -> Exit:
+    """The Exit of a run; a sandbox that broke is marked unhealthy, so that its place is made anew."""
+    started = report.pid is not None
+    if not report.data:
+        slot.healthy = False
+        fault = lost("the zygote ended in the middle of a run")
+        return Exit(
+            None, "lost", wall=report.wall, isolation=isolation, started=started, fault=fault
+        )
+    status, user, system, peak, failure = _REPORT.unpack(report.data)
+    code = os.waitstatus_to_exitcode(status)
+    cpu = user + system
+    fault = _fault(report, failure, started=started)
+    if fault is not None:
+        slot.healthy = slot.healthy and started
+    return Exit(
+        code if started else None,
+        _reason(report, code, cpu) if started else "lost",
+        cpu,
+        report.wall,
+        peak,
+        report.truncated,
+        isolation,
+        started,
+        report.run_delay,
+        report.stdout,
+        report.stderr,
+        fault,
+    )
+
+
+def _fault(report: Report, failure: int, *, started: bool) -> Fault | None:
+    if failure:
+        return lost(f"no process could be made: {os.strerror(failure)}")
+    if not started:
+        return lost("the program was never begun")
+    if report.ordered == "wall" and report.starved:
+        return lost(
+            f"the machine gave the program no processor for most of {report.wall_limit:g} s"
+        )
+    return None
+
+
+def _reason(report: Report, code: int, cpu: float) -> Reason:
+    if report.oom:
+        return "memory"
+    if cpu >= report.cpu_limit and (code < 0 or report.ordered):
+        return "cpu"
+    if report.ordered:
+        return report.ordered
+    if code == -signal.SIGXCPU:
+        return "cpu"
+    return "signal" if code < 0 else "exit"

@@ -1,0 +1,216 @@
+"""One place in the jail: a zygote, its sockets and its control group."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from rlenv.errors import ConfigError, VerifierFault
+from rlenv.sandbox import Profile
+from rlenv.values import Fault
+
+from . import cgroups
+from .setup import GUEST, OVERHEAD_MB, interpreter, plan
+
+__all__ = ["NoJail", "Slot", "lost"]
+
+_HANDSHAKE_S = 30.0
+_IDS = 0x70000000  # host ids that no account has
+_numbers = count()
+_lock = Lock()  # one spawn at a time: a descriptor of one zygote must not leak into another
+
+
+class NoJail(ConfigError):
+    """The kernel refused a step of the isolation; ``step`` and ``number`` say which and why."""
+
+    def __init__(self, message: str, step: str, number: int | None) -> None:
+        self.step = step
+        self.number = number
+        super().__init__(message)
+
+
+def lost(what: str) -> Fault:
+    """The sandbox broke; elsewhere it may work."""
+    return Fault("unavailable", f"sandbox: {what}", transient=True)
+
+
+class Slot:
+    """A zygote that is ready, or being made ready; ``close`` ends it with everything in it.
+
+    Raises:
+        NoJail: the kernel refuses the isolation.
+        VerifierFault: the zygote could not be started.
+    """
+
+    def __init__(self, profile: Profile, *, isolate: bool, inner: bool) -> None:
+        self.profile = profile
+        self.number = next(_numbers)
+        self.isolate = isolate
+        self.owner = os.getpid()
+        self.healthy = True
+        self.group: cgroups.Group | None = None
+        self._folder: str | None = None
+        self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.job, job = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.job.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        try:
+            self._process = self._spawn(control, job, self._config(inner=inner))
+            self.landlock = self._handshake(control)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            control.close()
+            job.close()
+        self.control.setblocking(False)
+        self.job.setblocking(False)
+
+    def _config(self, *, inner: bool) -> dict[str, Any]:
+        box = home = ""
+        if not self.isolate:
+            self._folder = tempfile.mkdtemp(prefix="rlenv-process-")
+            box, home = f"{self._folder}/box", f"{self._folder}/home"
+            os.mkdir(home)
+            for name, content in self.profile.files:
+                path = Path(box, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+        return plan(self.profile, isolate=self.isolate, inner=inner, home=home, box=box)
+
+    def _spawn(
+        self, control: socket.socket, job: socket.socket, config: dict[str, Any]
+    ) -> subprocess.Popen[bytes]:
+        memory = os.memfd_create("rlenv-config")
+        with open(memory, "wb", closefd=False) as file:
+            file.write(json.dumps(config).encode())
+        os.lseek(memory, 0, os.SEEK_SET)
+        fds = (control.fileno(), job.fileno(), memory)
+        words = [
+            interpreter(self.profile.runtime),
+            "-X",
+            "utf8",
+            "-s",
+            "-S",
+            "-B",
+            str(GUEST),
+            *map(str, fds),
+        ]
+        seed = {
+            "PYTHONHASHSEED": str(self.profile.hash_seed)
+        }  # -I would ignore it; there is nothing else to ignore
+        environment = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", **seed}
+        try:
+            with _lock:
+                process = subprocess.Popen(  # noqa: S603 - our own program
+                    words,
+                    pass_fds=fds,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                )
+        except OSError as error:
+            raise VerifierFault(lost(f"the zygote could not be started: {error}")) from error
+        finally:
+            os.close(memory)
+        if self.isolate and cgroups.homes():
+            self._enter_group(process.pid)
+        return process
+
+    def _enter_group(self, pid: int) -> None:
+        try:
+            limit = self.profile.memory_mb + OVERHEAD_MB
+            self.group = cgroups.Group(self.number, limit << 20, self.profile.pids + 3)
+            self.group.add(pid)
+        except OSError as error:
+            raise VerifierFault(lost(f"no control group: {error}")) from error
+
+    def _handshake(self, control: socket.socket) -> int:
+        control.close()  # so that the zygote's death is the end of the stream
+        self.control.settimeout(_HANDSHAKE_S)
+        while True:
+            try:
+                said = self.control.recv(1 << 16)
+            except OSError as error:
+                raise VerifierFault(lost(f"the zygote does not answer: {error}")) from error
+            if not said:
+                raise VerifierFault(lost("the zygote ended before it was ready"))
+            message = json.loads(said)
+            if "ready" in message:
+                return int(message["landlock"])
+            if "failed" in message:
+                self._refuse(message)
+            self._map()
+
+    def _map(self) -> None:
+        first = _IDS + (self.owner * 64 + self.number) % (1 << 26) * 2
+        for name in ("uid_map", "gid_map"):
+            Path(f"/proc/{self._process.pid}/{name}").write_text(
+                f"0 {first} 1\n1000 {first + 1} 1\n"
+            )
+        self.control.send(b"mapped")
+
+    def _refuse(self, message: dict[str, Any]) -> None:
+        said = message["failed"]
+        if message["step"] == "preload":
+            raise ConfigError(
+                f"preload: {said}; every module of the profile must import in the sandbox"
+            )
+        raise NoJail(f"this machine refuses the jail: {said}", message["step"], message["errno"])
+
+    # -- one run -----------------------------------------------------------------------------------
+
+    def submit(self, message: bytes, fds: list[int]) -> None:
+        """Send START to the child that waits.
+
+        Raises:
+            VerifierFault: the zygote is gone.
+        """
+        rights = array.array("i", fds)
+        try:
+            self.job.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        except OSError as error:
+            self.healthy = False
+            raise VerifierFault(lost(f"the zygote is gone: {error}")) from error
+
+    def started(self) -> int | None:
+        """Our number for the process that began to run its program; None when none did yet."""
+        try:
+            said, ancillary, _, _ = self.job.recvmsg(16, socket.CMSG_SPACE(12))
+        except OSError:
+            return None
+        for level, kind, data in ancillary:
+            if said and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+                return int.from_bytes(data[:4], "little", signed=True)
+        return None
+
+    def kill(self) -> None:
+        """End the run that is on."""
+        try:
+            self.control.send(b"k")
+        except OSError:
+            self.healthy = False
+
+    def close(self) -> None:
+        """End the zygote, and everything in it."""
+        self.healthy = False
+        self.control.close()
+        self.job.close()
+        process = getattr(self, "_process", None)
+        if process is not None and self.owner == os.getpid():
+            process.kill()
+            process.wait()
+        if self.group is not None:
+            self.group.remove()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)

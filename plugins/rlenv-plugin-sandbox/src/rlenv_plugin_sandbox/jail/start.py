@@ -1,0 +1,65 @@
+"""START: what the trusted side says to the child that waits.  `guest/child.py` reads it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+
+from rlenv.errors import ConfigError
+
+__all__ = ["message"]
+
+_HEADER = struct.Struct("<BBddI")
+_FILE = struct.Struct("<HIQ")
+_INLINE = 60_000
+_PYTHON, _NATIVE = 0, 1
+_STDIN, _PAYLOAD = 1, 2
+
+
+def message(
+    program: str | Sequence[str],
+    files: Mapping[str, bytes | tuple[bytes, int]],
+    runtime: str,
+    cpu: float,
+    *,
+    has_stdin: bool,
+) -> tuple[bytes, bytes]:
+    """(what goes with the message, what goes in a file of its own because of its size).
+
+    Raises:
+        ConfigError: a file's name leads out of the working directory, or the program has no such form.
+    """
+    kind, text = _program(program, runtime)
+    body = text + b"".join(_file(name, content) for name, content in files.items())
+    inline = len(body) <= _INLINE
+    given = (_STDIN if has_stdin else 0) | (0 if inline else _PAYLOAD)
+    header = _HEADER.pack(kind, given, cpu, 0.0, len(text))
+    return (header + body, b"") if inline else (header, body)
+
+
+def _program(program: str | Sequence[str], runtime: str) -> tuple[int, bytes]:
+    if isinstance(program, str):
+        if runtime == "native":
+            raise ConfigError(
+                "the native runtime starts command lines: give the words, not a source"
+            )
+        return _PYTHON, program.encode("utf-8", "surrogatepass")
+    words = [word.encode("utf-8", "surrogateescape") for word in program]
+    if runtime != "native":
+        raise ConfigError(
+            f'the runtime {runtime!r} runs Python sources; command lines need runtime = "native"'
+        )
+    if not words or any(b"\0" in word for word in words):
+        raise ConfigError("a command line is at least one word, none with a NUL character")
+    return _NATIVE, b"\0".join(words)
+
+
+def _file(name: str, content: bytes | tuple[bytes, int]) -> bytes:
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts or "" in parts or "\0" in name:
+        raise ConfigError(
+            f"file {name!r}: a relative path inside the working directory is expected"
+        )
+    data, mode = (content, 0o644) if isinstance(content, bytes) else content
+    path = name.encode("utf-8", "surrogateescape")
+    return _FILE.pack(len(path), mode & 0o777, len(data)) + path + data

@@ -1,0 +1,49 @@
+"""What the kernel says of a running program: whether it could run, and how much it did."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["cpu_of_tree", "run_delay"]
+
+_MOST = 512  # processes looked at
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def run_delay(pid: int) -> float | None:
+    """Seconds that a process stood ready to run without a processor; None when the kernel does not say."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def cpu_of_tree(pid: int) -> float:
+    """Seconds of CPU of a process and all its descendants so far."""
+    total = 0.0
+    todo, seen = [pid], 0
+    while todo and seen < _MOST:
+        current = todo.pop()
+        seen += 1
+        total += _cpu(current)
+        todo += _children(current)
+    return total
+
+
+def _cpu(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / _TICK
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+    except (OSError, ValueError):
+        return found
+    return found

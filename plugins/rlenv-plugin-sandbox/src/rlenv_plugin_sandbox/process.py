@@ -1,0 +1,26 @@
+"""No sandbox: a plain process with limits, for programs that are trusted.  Tier "process"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rlenv.sandbox import Diagnosis, Tier
+
+from .jail.adapter import Local
+
+__all__ = ["Process"]
+
+
+class Process(Local):
+    """Runs programs with this user's rights, network and files.  Refuses every demand for more."""
+
+    tier: ClassVar[Tier] = "process"
+    isolate: ClassVar[bool] = False
+    remedy: ClassVar[str] = (
+        'use the sandbox "jail", or min_isolation = "process" for programs that you trust'
+    )
+
+    def diagnose(self) -> Sequence[Diagnosis]:
+        said = "no isolation: only for programs that you trust; it is never chosen by itself"
+        return [Diagnosis("process", said)]
