@@ -82,6 +82,7 @@ class Answers:
         kind: the kind of the tests.
         answers: one per scored case; visible cases are not among them.
         expected: for golden tasks what the golden program answered to the same inputs.
+        inputs: for golden tasks of whole programs the standard inputs.
         isolation: the weakest tier that a case ran in.
         stable: False when repetitions disagreed.
     """
@@ -91,3 +92,4 @@ class Answers:
     expected: tuple[Any, ...] | None = None
     isolation: str = "process"
     stable: bool = True
+    inputs: tuple[str, ...] | None = None

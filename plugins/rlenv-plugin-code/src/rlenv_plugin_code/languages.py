@@ -26,6 +26,7 @@ class Language:
             interpreter does.
         compile: the command line that makes ``program``, "{tool}" and "{file}" filled in; None where
             nothing is to be compiled.
+        check: the command line that checks the syntax of a program that is not compiled.
         run: the command line of a run; () where the warm interpreter runs the source.
         address_space: whether programs bear a limit of their address space.
         functions: whether function tasks can be set in it.
@@ -37,6 +38,7 @@ class Language:
     file: str
     tool: tuple[str, ...] = ()
     compile: tuple[str, ...] | None = None
+    check: tuple[str, ...] | None = None
     run: tuple[str, ...] = ()
     address_space: bool = True
     functions: bool = False
@@ -60,6 +62,10 @@ class Language:
     def compile_argv(self) -> list[str] | None:
         """The command line that compiles ``file`` to ``program`` in the working directory."""
         return None if self.compile is None else self._filled(self.compile)
+
+    def check_argv(self) -> list[str] | None:
+        """The command line that ends with 0 when the syntax of ``file`` is sound."""
+        return None if self.check is None else self._filled(self.check)
 
     def run_argv(self) -> list[str]:
         """The command line of a run in a working directory that holds ``file`` or ``program``."""
@@ -101,6 +107,7 @@ _ENTRIES = (
         labels=("javascript", "js", "node", "nodejs", "mjs", "cjs", "ecmascript"),
         file="program.js",
         tool=("node", "nodejs"),
+        check=("{tool}", "--check", "{file}"),
         run=("{tool}", "{file}"),
         address_space=False,
         functions=True,
@@ -111,6 +118,7 @@ _ENTRIES = (
         labels=("shell", "bash", "sh"),
         file="program.sh",
         tool=("bash",),
+        check=("{tool}", "-n", "{file}"),
         run=("{tool}", "{file}"),
         package="bash",
     ),

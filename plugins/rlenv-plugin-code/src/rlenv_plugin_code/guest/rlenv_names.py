@@ -111,11 +111,8 @@ class _Names:
             key = key.value  # type: ignore[attr-defined]
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             return []
-        owners = [
-            name[: -len(".__dict__")] if name.endswith(".__dict__") else name
-            for name in self._dotted(node.value)
-        ]
-        return [f"{name}.{key.value}" for name in owners]
+        owners = [f".{name}".replace(".__dict__", "")[1:] for name in self._dotted(node.value)]
+        return [f"{name}.{key.value}" if name else key.value for name in owners]
 
     def _visit(self, tree: ast.AST, local: frozenset[str]) -> None:
         """Collect uses; ``local`` are the names that are bound where they stand."""
@@ -186,7 +183,7 @@ def _inside(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def serve() -> None:
-    """Answer one request, ``[n, text]``, with ``["ok", n, imports, uses]`` or ``["err", n, what, line]``."""
+    """Answer one request, ``[n, text]``, with ``["ok", n, imports, uses]`` or ``["err", n, type, line, message]``."""
     from rlenv_codec import decode, encode
     from rlenv_guest import Link, make_room, what
 
@@ -197,5 +194,5 @@ def serve() -> None:
         imports, uses = names_of(text)
         frame = encode(["ok", n, list(map(list, imports)), list(map(list, uses))])
     except BaseException as err:  # noqa: BLE001 - whatever a parser raises
-        frame = encode(["err", n, what(err), getattr(err, "lineno", None) or 0])
+        frame = encode(["err", n, what(err), getattr(err, "lineno", None) or 0, ""])
     link.write(frame)

@@ -1,0 +1,98 @@
+"""Stages that use a sandbox: the options that they share, with the names and meanings of ``code/run``'s."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen, validators
+from rlenv.errors import ConfigError
+from rlenv.sandbox import TIERS, Tier, rank
+
+from .drive.box import ISOLATIONS, Box
+from .drive.clock import Clock
+from .drive.runs import Runs
+from .programs import known_language
+from .spec import PREFIXES, Tests
+
+__all__ = ["Boxed"]
+
+
+def _doc(text: str) -> dict[str, Any]:
+    return {"doc": text}
+
+
+@frozen(kw_only=True)
+class Boxed:
+    """The options of a stage that uses a sandbox; where stages have the same, they share warm processes."""
+
+    isolation: str = field(
+        default="jail",
+        validator=validators.in_(tuple(ISOLATIONS)),
+        metadata=_doc(f"{', '.join(ISOLATIONS)}; process is none, for programs you trust"),
+    )
+    min_isolation: str = field(
+        default="jail",
+        validator=validators.in_(TIERS),
+        metadata=_doc("less than this tier is refused; a task may ask for more"),
+    )
+    budget: float = field(
+        default=25.0,
+        validator=validators.gt(0),
+        metadata=_doc("wall seconds for one response; keep it below the slot's timeout"),
+    )
+    memory_mb: int = field(
+        default=512, validator=validators.ge(16), metadata=_doc("MiB for one program")
+    )
+    language: str | None = field(
+        default=None, validator=known_language, metadata=_doc("of tasks that name none")
+    )
+    prefix: str = field(
+        default="none",
+        validator=validators.in_(PREFIXES),
+        metadata=_doc(
+            "prompt: put the task's prompt before the program of a response that goes on from it"
+        ),
+    )
+    preload: tuple[str, ...] = field(
+        default=(), converter=tuple, metadata=_doc("modules that Python programs find imported")
+    )
+    retries: int = field(
+        default=2,
+        validator=[validators.ge(0), validators.le(10)],
+        metadata=_doc("how often it is tried again when the sandbox broke"),
+    )
+    sandbox: Mapping[str, Any] = field(
+        factory=dict, metadata=_doc("options of the sandbox, as a table")
+    )
+
+    def __attrs_post_init__(self) -> None:
+        tier = ISOLATIONS[self.isolation].tier
+        if tier is not None and rank(tier) < rank(self.min_isolation):
+            raise ConfigError(
+                f"isolation {self.isolation!r} is of tier {tier!r}, less than min_isolation "
+                f"{self.min_isolation!r}: choose another isolation, or lower min_isolation "
+                "if the programs are to be trusted"
+            )
+
+    @property
+    def default(self) -> str:
+        """The language of tasks that name none."""
+        return self.language or "python"
+
+    def tier(self, runs: Runs) -> Tier:
+        """The weakest tier that anything ran in."""
+        return runs.tier or ISOLATIONS[self.isolation].tier or "process"
+
+    def runs(self, tests: Tests) -> Runs:
+        """Places in the sandbox for one response."""
+        wanted = max(tests.min_isolation or self.min_isolation, self.min_isolation, key=rank)
+        box = Box(
+            isolation=self.isolation,
+            options=self.sandbox,
+            min_isolation=wanted,
+            memory_mb=tests.limits.memory_mb or self.memory_mb,
+            budget=self.budget,
+            preload=self.preload,
+        )
+        return Runs(box, Clock(self.budget), self.budget, self.retries)
