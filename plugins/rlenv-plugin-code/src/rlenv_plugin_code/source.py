@@ -91,7 +91,7 @@ def extract(response: str, language: str) -> Text:
     chosen = labeled or plain
     if chosen is None:
         return _whole(heard)
-    return Text("\n".join(chosen.lines) + "\n", chosen.line)
+    return Text("\n".join(chosen.lines).rstrip("\n") + "\n", chosen.line)
 
 
 def _without_trailers(response: str) -> str:
