@@ -102,8 +102,8 @@ class Programs:
 
     async def _one(self, session: Session, stdin: bytes, seconds: float) -> Exit:
         start = self._start
+        await session.start(start.program, start.files, stdin=stdin, wall_s=seconds)
         try:
-            await session.start(start.program, start.files, stdin=stdin, wall_s=seconds)
             return await session.finish()
         except BaseException:
             await session.finish(0)

@@ -116,8 +116,10 @@ def builtin_base(err):
 
 
 def text_of(err):
+    """What an exception says: its one text, else all of it."""
     try:
-        said = str(err)[:2000]
+        said = err.args[0] if len(err.args) == 1 and type(err.args[0]) is str else str(err)
+        said = said[:2000]
         encode(said)
     except BaseException:  # noqa: BLE001 - texts may be made by the program
         return ""
