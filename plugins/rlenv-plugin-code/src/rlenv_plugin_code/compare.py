@@ -172,7 +172,7 @@ def _unordered(want: Any, have: Any, rules: Rules) -> Difference | None:
 def _scalars_same(want: Any, have: Any, rules: Rules) -> bool:
     kind = type(want)
     if kind is type(have):
-        if kind in _SCALARS:
+        if kind in _EXACT_TYPES:
             return bool(want == have)
         if kind is float:
             return near(want, have, rules)

@@ -10,23 +10,23 @@ __all__ = ["shown"]
 _AROUND = {"list": "[]", "tuple": "()", "set": "{}", "frozenset": "{}", "dict": "{}"}
 
 
-def shown(value: Any, width: int = 120) -> str:
-    """A text of a plain value, of little more than ``width`` characters."""
+def shown(value: Any, width: int = 120, depth: int = 8) -> str:
+    """A text of a plain value, of little more than ``width`` characters and ``depth`` levels."""
     kind = type(value).__name__
     if type(value) is int:
-        return (
-            repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
-        )
+        bits = value.bit_length()
+        return repr(value) if bits <= 256 else f"an integer of {bits} bits"
     if type(value) in (str, bytes):
-        return (
-            repr(value) if len(value) <= width else f"{value[:width]!r}… ({len(value)} characters)"
-        )
+        cut = len(value) > width
+        return f"{value[:width]!r}… ({len(value)} characters)" if cut else repr(value)
+    if kind in _AROUND and not depth:
+        return "…".join(_AROUND[kind])
+    depth -= 1
     if type(value) is dict:
-        return _items(
-            (f"{shown(k, width)}: {shown(v, width)}" for k, v in value.items()), kind, width
-        )
+        pairs = (f"{shown(k, width, depth)}: {shown(v, width, depth)}" for k, v in value.items())
+        return _items(pairs, kind, width)
     if type(value) in (list, tuple, set, frozenset):
-        return _items((shown(item, width) for item in value), kind, width)
+        return _items((shown(item, width, depth) for item in value), kind, width)
     if value is None or type(value) in (bool, float, complex):
         return repr(value)
     return f"something of type {kind}"
