@@ -46,7 +46,7 @@ def cases_of(data: Mapping[str, Any], kind: str, *, programs: bool) -> tuple[Cas
     rows = data.get("cases")
     if kind == "asserts" and rows is None:
         rows = _tests(data.get("test"))
-    drawn = kind == "golden" and ("inputs" in data or "generate" in data)
+    drawn = kind == "golden" and bool(data.get("inputs") is not None or data.get("generate"))
     if rows is None and drawn:
         return ()
     if not isinstance(rows, (list, tuple)):

@@ -73,6 +73,7 @@ def from_data(data: Any, default: str = "python") -> Tests:
         raise Mistake(
             ".checker", "a checker reads the output of programs; this task calls a function"
         )
+    drawn = _drawn(data, kind, programs=entry is None)
     return Tests(
         kind=kind,
         language=lang,
@@ -80,7 +81,7 @@ def from_data(data: Any, default: str = "python") -> Tests:
         cases=cases_of(data, kind, programs=entry is None and kind == "golden"),
         setup=source(data, "setup"),
         golden=source(data, "golden"),
-        **_drawn(data, kind, programs=entry is None),
+        **drawn,
         **_comparison(data, lang),
         time=_number(data, "time", "", MAX_TIME),
         prefix=_one_of(data, "prefix", PREFIXES),
@@ -160,7 +161,7 @@ def _drawn(data: Mapping[str, Any], kind: str, *, programs: bool) -> dict[str, A
         return {}
     if not data.get("golden"):
         raise Mistake(".golden", "expected the source of a correct program", data.get("golden"))
-    if "inputs" in data and "generate" in data:
+    if data.get("inputs") is not None and data.get("generate") is not None:
         raise Mistake(".generate", "a task has inputs or generate, not both")
     drawn = {"inputs": _schemas(data.get("inputs")), "generate": source(data, "generate")}
     if not any(drawn.values()):
