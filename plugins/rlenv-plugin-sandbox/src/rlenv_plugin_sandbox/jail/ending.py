@@ -30,7 +30,6 @@ class Report:
     wall_limit: float
     starved: bool
     run_delay: float | None
-    oom: bool
     truncated: bool
     stdout: bytes
     stderr: bytes
@@ -53,7 +52,7 @@ def ending(report: Report, slot: Slot, isolation: Tier) -> Exit:
         slot.healthy = slot.healthy and started
     return Exit(
         code if started else None,
-        _reason(report, code, cpu) if started else "lost",
+        _reason(report, code, cpu, slot) if started else "lost",
         cpu,
         report.wall,
         peak,
@@ -79,8 +78,8 @@ def _fault(report: Report, failure: int, *, started: bool) -> Fault | None:
     return None
 
 
-def _reason(report: Report, code: int, cpu: float) -> Reason:
-    if report.oom:
+def _reason(report: Report, code: int, cpu: float, slot: Slot) -> Reason:
+    if code == -signal.SIGKILL and not report.ordered and slot.ran_out_of_memory():
         return "memory"
     if cpu >= report.cpu_limit and (code < 0 or report.ordered):
         return "cpu"

@@ -109,7 +109,6 @@ class _Run:
         self.report: bytes | None = None
         self.ordered: Literal["", "killed", "wall"] = ""
         self.oversize = False
-        self.kills = slot.group.kills() if slot.group is not None else 0
         self.out: list[bytearray] = [bytearray(), bytearray()]
         self.truncated = False
         self.buffer = bytearray()
@@ -214,7 +213,6 @@ class _Run:
             wall_limit=self.wall,
             starved=getattr(self, "starved", False),
             run_delay=self.delay,
-            oom=self.slot.group is not None and self.slot.group.kills() > self.kills,
             truncated=self.truncated,
             stdout=bytes(self.out[0]),
             stderr=bytes(self.out[1]),

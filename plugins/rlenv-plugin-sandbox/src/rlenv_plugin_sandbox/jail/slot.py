@@ -58,6 +58,7 @@ class Slot:
         self.owner = os.getpid()
         self.healthy = True
         self.group: cgroups.Group | None = None
+        self._kills = 0
         self._folder: str | None = None
         self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.job, job = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -193,6 +194,11 @@ class Slot:
             if said and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
                 return int.from_bytes(data[:4], "little", signed=True)
         return None
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel killed for want of memory since it was last asked."""
+        before, self._kills = self._kills, self.group.kills() if self.group is not None else 0
+        return self._kills > before
 
     def kill(self) -> None:
         """End the run that is on."""
