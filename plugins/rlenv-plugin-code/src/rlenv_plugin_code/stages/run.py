@@ -149,7 +149,10 @@ class Run:
             again = self._runs(tests, clock, seed)
             rounds.append(await answers_of(again, tests, made, inputs.frames, early=self.early))
         tier = runs.tier or "process"
-        return Answers(tests.kind, rounds[0], inputs.expected, tier, agree(rounds))
+        texts = None
+        if tests.kind == "golden" and tests.checker:
+            texts = tuple([frame.decode("utf-8", "surrogatepass") for frame in inputs.frames])
+        return Answers(tests.kind, rounds[0], inputs.expected, tier, agree(rounds), texts)
 
     def _alike(self, tests: Tests, answer: Answer, tier: Tier | None = None) -> Answers:
         """The same answer for every case, without a run."""
