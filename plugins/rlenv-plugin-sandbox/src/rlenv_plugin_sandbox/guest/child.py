@@ -1,5 +1,7 @@
 """One run: from the fork to the program's first line.  Everything up to START is done ahead of time."""
 
+from __future__ import annotations
+
 import array
 import os
 import random as _random  # noqa: F401 - most programs import it; here it is warm
@@ -14,6 +16,11 @@ import linux
 import rooms
 import seccomp
 
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
 HEADER = struct.Struct(
     "<BBddI"
 )  # kind, descriptors given, cpu seconds, wall seconds (judge's), text length
@@ -24,7 +31,7 @@ _INLINE = 65536
 _SPACE = socket.CMSG_SPACE(8 * 4)
 
 
-def serve(job, plan):
+def serve(job: socket.socket, plan: Plan) -> NoReturn:
     """Prepare, wait for START, run.  Never returns."""
     code = 70
     try:
@@ -42,7 +49,7 @@ def serve(job, plan):
         os._exit(code & 0xFF)
 
 
-def _receive(job):
+def _receive(job: socket.socket) -> tuple[bytes, list[int]]:
     message, ancillary, _, _ = job.recvmsg(_INLINE + 64, _SPACE)
     fds = array.array("i")
     for level, kind, data in ancillary:
@@ -51,7 +58,7 @@ def _receive(job):
     return message, list(fds)
 
 
-def _run(job, message, fds, plan):
+def _run(job: socket.socket, message: bytes, fds: list[int], plan: Plan) -> int:
     kind, given, cpu, _, length = HEADER.unpack_from(message)
     text = message[HEADER.size :]
     out, err, channel = fds[:3]
@@ -74,7 +81,7 @@ def _run(job, message, fds, plan):
     return _python(program)
 
 
-def _unpack(text, length):
+def _unpack(text: bytes, length: int) -> tuple[bytes, list[tuple[str, int, memoryview]]]:
     """(the program, [(name, mode, content)]) of START's text: the program first, then the files."""
     files = []
     view = memoryview(text)
@@ -89,7 +96,7 @@ def _unpack(text, length):
     return bytes(view[:length]), files
 
 
-def _write(name, mode, content):
+def _write(name: str, mode: int, content: memoryview) -> None:
     folder = os.path.dirname(name)
     if folder:
         os.makedirs(folder, exist_ok=True)
@@ -100,7 +107,7 @@ def _write(name, mode, content):
     os.chmod(name, mode)
 
 
-def _place(stdin, out, err, channel):
+def _place(stdin: int, out: int, err: int, channel: int) -> None:
     """Put the four descriptors at 0 to 3 and close everything else."""
     high = [fd if fd > 3 else os.dup(fd) for fd in (stdin, out, err, channel)]
     while min(high) <= 3:
@@ -110,9 +117,9 @@ def _place(stdin, out, err, channel):
     linux.close_from(4)
 
 
-def _python(program):
+def _python(program: bytes) -> int:
     module = type(sys)("__main__")
-    module.__builtins__ = __builtins__
+    vars(module)["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
     sys.argv = ["main.py"]
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -127,11 +134,11 @@ def _python(program):
             sys.excepthook(*sys.exc_info())
         except BaseException:
             status = 1
-    _end(status)
+    _end()
     return status
 
 
-def _end(status):
+def _end() -> None:
     """What the interpreter does at its end, as far as a program can notice."""
     for step in (_join_threads, _exit_handlers, sys.stdout.flush, sys.stderr.flush):
         try:
@@ -140,19 +147,19 @@ def _end(status):
             continue
 
 
-def _join_threads():
+def _join_threads() -> None:
     threading = sys.modules.get("threading")
     if threading is not None:
         threading._shutdown()
 
 
-def _exit_handlers():
+def _exit_handlers() -> None:
     import atexit
 
     atexit._run_exitfuncs()
 
 
-def _status(stop):
+def _status(stop: SystemExit) -> int:
     if stop.code is None:
         return 0
     if isinstance(stop.code, int):
@@ -164,7 +171,7 @@ def _status(stop):
     return 1
 
 
-def _execute(program, plan):
+def _execute(program: bytes, plan: Plan) -> int:
     words = program.split(b"\0")
     try:
         os.execvpe(words[0], words, plan.environment)
@@ -176,7 +183,7 @@ def _execute(program, plan):
 class Plan:
     """What every child of this zygote does before it waits for START."""
 
-    def __init__(self, config):
+    def __init__(self, config: dict[str, Any]) -> None:
         self.rooms = config["isolate"]
         self.native = config["runtime"] == "native"
         self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
@@ -195,14 +202,14 @@ class Plan:
         }
         self.null = os.open("/dev/null", os.O_RDONLY)
         self.home = config["home"]
-        self.rehearsals = []
-        self.begun = None  # where a child says that it begins, besides the job socket
+        self.rehearsals: list[Any] = []
+        self.begun: int | None = None  # where a child says that it begins, besides the job socket
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Walk into the jail and lock it."""
         if self.rooms:
             linux.unshare(linux.CLONE_NEWNS)
-            rooms.private(self.tmp_mb, self.native)
+            rooms.private(self.tmp_mb, executable=self.native)
             os.chdir(rooms.HOME)
         else:
             os.setpgid(0, 0)

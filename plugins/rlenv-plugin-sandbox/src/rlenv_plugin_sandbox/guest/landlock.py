@@ -1,9 +1,16 @@
 """Landlock: what of the file system, the network and other processes a program may reach at all."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 
 from linux import check, libc
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
@@ -23,12 +30,12 @@ class _Beneath(ctypes.Structure):
     _fields_ = [("access", ctypes.c_uint64), ("parent", ctypes.c_int32)]
 
 
-def abi():
+def abi() -> int:
     """The version of Landlock here, 0 when there is none."""
     return max(0, libc.syscall(_CREATE, None, ctypes.c_size_t(0), 1))
 
 
-def handled(version):
+def handled(version: int) -> tuple[int, int, int]:
     """(rights on files, rights on the network, scopes) that this version can take away."""
     files = _FIRST
     for least, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
@@ -36,7 +43,7 @@ def handled(version):
     return files, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0
 
 
-def restrict(read, write, version):
+def restrict(read: Iterable[str], write: Iterable[str], version: int) -> None:
     """Leave this process, for good, only reading below ``read`` and everything below ``write``.
 
     A rule holds for what is mounted when it is made: mount first.  Needs no_new_privs.
@@ -55,7 +62,7 @@ def restrict(read, write, version):
     os.close(ruleset)
 
 
-def _allow(ruleset, path, access):
+def _allow(ruleset: int, path: str, access: int) -> None:
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     rule = _Beneath(access, fd)
     check(libc.syscall(_ADD, ruleset, 1, ctypes.byref(rule), 0), "landlock_add_rule")

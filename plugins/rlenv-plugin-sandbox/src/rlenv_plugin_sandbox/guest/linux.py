@@ -1,7 +1,14 @@
 """The system calls that Python's library lacks, by ctypes; every failure names its call."""
 
+from __future__ import annotations
+
 import ctypes
 import os
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -46,19 +53,19 @@ NUMBERS = _NUMBERS.get(MACHINE, {})
 class LinuxError(OSError):
     """A system call failed; ``call`` is its name."""
 
-    def __init__(self, number, call):
+    def __init__(self, number: int, call: str) -> None:
         super().__init__(number, call + ": " + os.strerror(number))
         self.call = call
 
 
-def check(result, call):
+def check(result: int, call: str) -> int:
     """``result``, or the error that a negative one stands for."""
     if result < 0:
         raise LinuxError(ctypes.get_errno(), call)
     return result
 
 
-def syscall(name, *args):
+def syscall(name: str, *args: Any) -> int:
     """A system call by its name."""
     if name not in NUMBERS:
         raise LinuxError(38, name)
@@ -66,21 +73,27 @@ def syscall(name, *args):
     return check(libc.syscall(ctypes.c_long(NUMBERS[name]), *plain), name)
 
 
-def unshare(flags):
+def unshare(flags: int) -> None:
     check(libc.unshare(flags), "unshare")
 
 
-def setns(fd, kind):
+def setns(fd: int, kind: int) -> None:
     check(libc.setns(fd, kind), "setns")
 
 
-def mount(source, target, kind=None, flags=0, data=None):
+def mount(
+    source: str | None,
+    target: str,
+    kind: str | None = None,
+    flags: int = 0,
+    data: str | None = None,
+) -> None:
     args = [None if a is None else os.fsencode(a) for a in (source, target, kind)]
     text = None if data is None else data.encode()
     check(libc.mount(*args, ctypes.c_ulong(flags), text), "mount " + os.fsdecode(target))
 
 
-def bind(source, target, attributes):
+def bind(source: str, target: str, attributes: int) -> None:
     """The tree at ``source``, seen at ``target`` too, with these ATTR_ flags on all of it."""
     mount(source, target, None, MS_BIND | MS_REC)
     try:
@@ -99,11 +112,11 @@ def bind(source, target, attributes):
         mount(None, target, None, MS_BIND | MS_REMOUNT | attributes)
 
 
-def detach(target):
+def detach(target: str) -> None:
     check(libc.umount2(os.fsencode(target), _MNT_DETACH), "umount2")
 
 
-def pivot_root(path):
+def pivot_root(path: str) -> None:
     """Make ``path``, a mount point, the root, and lose the old one."""
     os.chdir(path)
     syscall("pivot_root", ctypes.c_char_p(b"."), ctypes.c_char_p(b"."))
@@ -111,24 +124,24 @@ def pivot_root(path):
     os.chdir("/")
 
 
-def prctl(option, *args):
+def prctl(option: int, *args: int) -> int:
     given = [ctypes.c_ulong(a) for a in (*args, 0, 0, 0, 0)[:4]]
     return check(libc.prctl(option, *given), "prctl")
 
 
-def die_with_parent():
+def die_with_parent() -> None:
     prctl(_PR_SET_PDEATHSIG, 9)
 
 
-def undumpable():
+def undumpable() -> None:
     prctl(_PR_SET_DUMPABLE, 0)
 
 
-def no_new_privileges():
+def no_new_privileges() -> None:
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def drop_bounding():
+def drop_bounding() -> None:
     """Give up every capability that an executable could ever bring back."""
     for capability in range(64):
         if libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) < 0:
@@ -140,11 +153,11 @@ _HEADER = (ctypes.c_uint32 * 2)(_CAPS_V3, 0)
 _NONE = (ctypes.c_uint32 * 6)()
 
 
-def drop_capabilities():
+def drop_capabilities() -> None:
     """Give up every capability that this process has."""
     syscall("capset", _HEADER, _NONE)
 
 
-def close_from(first):
+def close_from(first: int) -> None:
     """Close this descriptor and all above it."""
     syscall("close_range", first, 0xFFFFFFFF, 0)

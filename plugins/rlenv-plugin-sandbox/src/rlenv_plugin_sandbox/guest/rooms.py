@@ -1,8 +1,15 @@
 """The file system that a program sees: the system's own programs and libraries, read-only, and nothing else."""
 
+from __future__ import annotations
+
 import os
 
 import linux
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 BASE = "/sys"  # covered by the new root in a mount namespace of our own; no source lies below it
 ROOT = BASE + "/root"
@@ -17,7 +24,7 @@ PEOPLE = {
 HOME = "/tmp"  # where each run has a file system of its own
 
 
-def build(paths, devices, files):
+def build(paths: Iterable[str], devices: Iterable[str], files: dict[str, bytes]) -> None:
     """Assemble the new root and move into it.  In a mount namespace of our own, with the right to mount.
 
     Args:
@@ -56,24 +63,24 @@ def build(paths, devices, files):
     )
 
 
-def private(megabytes, executable):
+def private(megabytes: int, *, executable: bool) -> None:
     """Give this process, in a mount namespace of its own, an empty /tmp."""
     flags = linux.MS_NOSUID | linux.MS_NODEV | (0 if executable else linux.MS_NOEXEC)
     linux.mount("tmp", HOME, "tmpfs", flags, "size=%dm,nr_inodes=20k,mode=777" % megabytes)
 
 
-def _system(path):
+def _system(path: str) -> None:
     if os.path.islink(path):
         os.symlink(os.readlink(path), ROOT + path)
     elif os.path.isdir(path):
         _show(path, READ_ONLY)
 
 
-def _inside(path, folders):
+def _inside(path: str, folders: Iterable[str]) -> bool:
     return any(path == folder or path.startswith(folder + "/") for folder in folders)
 
 
-def _show(path, attributes):
+def _show(path: str, attributes: int) -> None:
     """Bind ``path`` at its own place below the new root; its parents there are ours, and readable."""
     target = ROOT + path
     if os.path.lexists(target) and os.path.ismount(target):
@@ -86,13 +93,13 @@ def _show(path, attributes):
     linux.bind(path, target, attributes)
 
 
-def _write(path, content):
+def _write(path: str, content: bytes) -> None:
     os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
     with open(path, "wb") as file:
         file.write(content)
 
 
-def _readable(top):
+def _readable(top: str) -> None:
     for folder, _, names in os.walk(top):
         os.chmod(folder, 0o755)
         for name in names:

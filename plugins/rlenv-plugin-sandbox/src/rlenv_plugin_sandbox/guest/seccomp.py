@@ -5,12 +5,21 @@ falls back); a call by another architecture's numbers kills.  No program starts 
 runtime; namespaces, mounts, sockets but for pairs, tracing, keys, io_uring and bpf are nobody's.
 """
 
+from __future__ import annotations
+
 import ctypes
 import errno
 import struct
 
 from linux import LinuxError, syscall
 from syscalls import AUDIT, LAST, TABLES
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Block = list[bytes]
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
@@ -45,24 +54,24 @@ _PRCTLS = (1, 2, 3, 15, 16, 23, 29, 38, 39, 41, 0x53564D41)  # names, questions,
 _LD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
 
 
-def _op(code, k, jt=0, jf=0):
+def _op(code: int, k: int, jt: int = 0, jf: int = 0) -> bytes:
     return struct.pack("<HBBI", code, jt, jf, k)
 
 
-def _ret(action):
+def _ret(action: int) -> Block:
     return [_op(_RET, action)]
 
 
-def _low(argument):
+def _low(argument: int) -> bytes:
     """Load the low half of an argument."""
     return _op(_LD, 16 + 8 * argument)
 
 
-def _high(argument):
+def _high(argument: int) -> bytes:
     return _op(_LD, 20 + 8 * argument)
 
 
-def _one_of(argument, values, otherwise):
+def _one_of(argument: int, values: Sequence[int], otherwise: int) -> Block:
     """Allow when the argument, taken as 32 bits as the kernel takes it, is one of these."""
     count = len(values)
     body = [_low(argument)]
@@ -70,19 +79,19 @@ def _one_of(argument, values, otherwise):
     return [*body, *_ret(otherwise), *_ret(ALLOW)]
 
 
-def _clone():
+def _clone() -> Block:
     """Threads and processes, but no namespaces."""
     return [_low(0), _op(_JSET, _NAMESPACES, 0, 1), *_ret(DENY), *_ret(ALLOW)]
 
 
-def _zero(argument):
+def _zero(argument: int) -> Block:
     """Allow when all 64 bits are 0."""
     return [
         _low(argument), _op(_JEQ, 0, 0, 3), _high(argument), _op(_JEQ, 0, 0, 1), *_ret(ALLOW), *_ret(DENY),
     ]  # fmt: skip
 
 
-def _special(runtime):
+def _special(runtime: str) -> dict[str, Block]:
     execute = _ret(ALLOW if runtime == "native" else DENY)
     return {
         "clone": _clone(),
@@ -97,12 +106,12 @@ def _special(runtime):
     }
 
 
-def _actions(machine, runtime):
+def _actions(machine: str, runtime: str) -> list[tuple[int, Block]]:
     """[(first number, block of instructions)] in order; each holds up to the next one's number."""
     table, special = TABLES[machine], _special(runtime)
     by_number = {n: special.get(name) or _ret(ALLOW) for name, n in table.items()}
     deny, unknown = _ret(DENY), _ret(UNKNOWN)
-    steps = []
+    steps: list[tuple[int, Block]] = []
     for number in range(LAST[machine] + 1):
         block = by_number.get(number, deny)
         if not steps or steps[-1][1] != block:
@@ -110,7 +119,7 @@ def _actions(machine, runtime):
     return [*steps, (LAST[machine] + 1, unknown)]
 
 
-def _tree(steps):
+def _tree(steps: list[tuple[int, Block]]) -> Block:
     """A search for the step that a number falls into."""
     if len(steps) == 1:
         return list(steps[0][1])
@@ -121,7 +130,7 @@ def _tree(steps):
     return [_op(_JGE, steps[middle][0], len(below), 0), *below, *above]
 
 
-def program(machine, runtime):
+def program(machine: str, runtime: str) -> bytes:
     """The filter as instructions of the kernel's BPF.
 
     Raises:
@@ -137,17 +146,17 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
 
-def prepared(code):
+def prepared(code: bytes) -> _Program:
     """What ``install`` takes, made once."""
     return _Program(len(code) // 8, code)
 
 
-def install(made):
+def install(made: _Program) -> None:
     """Put this process and all it starts under the filter, for good.  Needs no_new_privs."""
     syscall("seccomp", 1, 0, ctypes.byref(made))
 
 
-def supported():
+def supported() -> bool:
     """Whether this kernel filters system calls."""
     try:
         syscall("seccomp", 1, 0, None)

@@ -1,7 +1,9 @@
 """Numbers of the system calls that a filter names, for x86-64 and aarch64."""
 
+from __future__ import annotations
 
-def _table(text):
+
+def _table(text: str) -> dict[str, int]:
     pairs = (item.partition(":") for item in text.split())
     return {name: int(number) for name, _, number in pairs}
 

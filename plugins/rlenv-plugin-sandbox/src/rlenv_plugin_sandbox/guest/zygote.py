@@ -8,6 +8,8 @@ it hears KILL, and ends with everything in it when the other side is closed.  JO
 is forked ahead: whoever sends START there sends it to a process that sits in its finished jail already.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 
@@ -25,6 +27,11 @@ import child
 import linux
 import rooms
 
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 REPORT = struct.Struct(
     "<iddQi"
 )  # wait status, user seconds, system seconds, peak bytes, error number
@@ -41,7 +48,7 @@ NEW = (
 )
 
 
-def isolate(control, config):
+def isolate(control: socket.socket, config: dict[str, Any]) -> int:
     """Leave the machine: a file system, users, processes and a network of our own.
 
     Returns as pid 1, with a descriptor of the pid namespace that this is in.
@@ -73,7 +80,7 @@ def isolate(control, config):
     return space
 
 
-def _write(path, text):
+def _write(path: str, text: str) -> None:
     fd = os.open(path, os.O_WRONLY)
     try:
         os.write(fd, text.encode())
@@ -81,7 +88,7 @@ def _write(path, text):
         os.close(fd)
 
 
-def _become_first():
+def _become_first() -> None:
     """Go on as pid 1 of the new pid namespace; who we were waits for that."""
     pid = os.fork()
     if pid:
@@ -97,19 +104,22 @@ def _become_first():
 class Nursery:
     """The children: one runs a program, one sits in its finished jail and waits for the next START."""
 
-    def __init__(self, control, job, plan, space):
+    def __init__(
+        self, control: socket.socket, job: socket.socket, plan: child.Plan, space: int | None
+    ) -> None:
         self.control = control
         self.job = job
         self.plan = plan
         self.space = space
         self.begun, plan.begun = os.pipe()  # a child says that it begins
-        self.spare = self.current = None  # (pid, pidfd)
+        self.spare: tuple[int, int] | None = None  # (pid, pidfd)
+        self.current: tuple[int, int] | None = None
         self.failures = 0
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
         self.poll.register(self.begun, select.POLLIN)
 
-    def fork(self):
+    def fork(self) -> None:
         """A child that waits for START, ahead of time."""
         if self.space is not None:
             linux.setns(self.space, linux.CLONE_NEWPID)
@@ -117,10 +127,11 @@ class Nursery:
         pid = os.fork()
         if not pid:
             child.serve(self.job, self.plan)
-        self.spare = (pid, os.pidfd_open(pid))
-        self.poll.register(self.spare[1], select.POLLIN)
+        pidfd = os.pidfd_open(pid)
+        self.spare = (pid, pidfd)
+        self.poll.register(pidfd, select.POLLIN)
 
-    def attend(self):
+    def attend(self) -> bool:
         """What happens next; False when there is nobody left to work for."""
         try:
             if self.spare is None:
@@ -133,7 +144,7 @@ class Nursery:
             self.current, self.spare = self.spare, None
             self.failures = 0
         if self.current is not None and self.current[1] in ready:
-            self.report()
+            self.report(self.current)
         if self.spare is not None and self.spare[1] in ready and not self.begins():
             self.bury(self.spare)
             self.spare = None
@@ -145,16 +156,16 @@ class Nursery:
             self.kill()
         return True
 
-    def begins(self):
+    def begins(self) -> bool:
         """Whether the spare said so in the moment since we looked."""
         return bool(select.select([self.begun], [], [], 0)[0])
 
-    def fail(self, number):
+    def fail(self, number: int) -> bool:
         """No child can be made: say so to whoever waits for one."""
         self.control.send(REPORT.pack(0, 0.0, 0.0, 0, number))
         return False
 
-    def kill(self):
+    def kill(self) -> None:
         """End the run: in a pid namespace with all its descendants, else with its process group."""
         if self.current is None:
             return
@@ -164,16 +175,16 @@ class Nursery:
             except ProcessLookupError:
                 continue
 
-    def report(self):
+    def report(self, ended: tuple[int, int]) -> None:
         """Say how the run ended."""
         if self.space is None:
             self.kill()
-        status, used = self.bury(self.current)
+        status, used = self.bury(ended)
         self.current = None
         report = (status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, 0)
         self.control.send(REPORT.pack(*report))
 
-    def bury(self, grave):
+    def bury(self, grave: tuple[int, int]) -> tuple[int, Any]:
         pid, pidfd = grave
         self.poll.unregister(pidfd)
         os.close(pidfd)
@@ -181,7 +192,7 @@ class Nursery:
         return status, used
 
 
-def warm(config, plan):
+def warm(config: dict[str, Any], plan: child.Plan) -> None:
     """Import what every program is to find imported, and let that warm itself."""
     sys.path[:] = [p for p in sys.path if p != os.path.dirname(os.path.abspath(__file__))]
     sys.path[:0] = ["/box"] if config["isolate"] else config["box"]
@@ -194,7 +205,7 @@ def warm(config, plan):
             plan.rehearsals.append(module)
 
 
-def main():
+def main() -> None:
     numbers = [_high(int(fd)) for fd in sys.argv[1:4]]
     control, job = socket.socket(fileno=numbers[0]), socket.socket(fileno=numbers[1])
     with open(numbers[2], "rb") as file:
@@ -223,7 +234,7 @@ def main():
     os._exit(0)
 
 
-def _high(fd):
+def _high(fd: int) -> int:
     """The same open file at a descriptor beyond those that a run uses."""
     import fcntl
 

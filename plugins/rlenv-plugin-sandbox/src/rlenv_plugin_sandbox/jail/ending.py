@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import struct
-from typing import Literal
+from typing import Literal, Protocol
 
 from attrs import frozen
 from rlenv.sandbox import Exit, Reason, Tier
 from rlenv.values import Fault
 
-from .slot import Slot, lost
+from .slot import lost
 
 __all__ = ["Report", "ending"]
 
 _REPORT = struct.Struct("<iddQi")
+
+
+class Place(Protocol):
+    """Where a program ran: a slot of the jail, a container."""
+
+    healthy: bool
+
+    def ran_out_of_memory(self) -> bool: ...
 
 
 @frozen
@@ -30,12 +38,13 @@ class Report:
     wall_limit: float
     starved: bool
     run_delay: float | None
+    oom: bool
     truncated: bool
     stdout: bytes
     stderr: bytes
 
 
-def ending(report: Report, slot: Slot, isolation: Tier) -> Exit:
+def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
     """The Exit of a run; a sandbox that broke is marked unhealthy, so that its place is made anew."""
     started = report.pid is not None
     if not report.data:
@@ -78,8 +87,8 @@ def _fault(report: Report, failure: int, *, started: bool) -> Fault | None:
     return None
 
 
-def _reason(report: Report, code: int, cpu: float, slot: Slot) -> Reason:
-    if code == -signal.SIGKILL and not report.ordered and slot.ran_out_of_memory():
+def _reason(report: Report, code: int, cpu: float, slot: Place) -> Reason:
+    if report.oom or (code == -signal.SIGKILL and not report.ordered and slot.ran_out_of_memory()):
         return "memory"
     if cpu >= report.cpu_limit and (code < 0 or report.ordered):
         return "cpu"

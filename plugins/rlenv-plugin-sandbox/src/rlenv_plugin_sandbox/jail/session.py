@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any, Literal
 
-from rlenv.errors import VerifierFault
 from rlenv.sandbox import (
     ChannelEnded,
     ChannelTimeout,
@@ -21,7 +20,7 @@ from rlenv.sandbox import (
 
 from . import watch
 from .ending import Report, ending
-from .slot import Slot, lost
+from .slot import Slot
 from .start import message
 
 __all__ = ["Session"]
@@ -213,6 +212,7 @@ class _Run:
             wall_limit=self.wall,
             starved=getattr(self, "starved", False),
             run_delay=self.delay,
+            oom=False,
             truncated=self.truncated,
             stdout=bytes(self.out[0]),
             stderr=bytes(self.out[1]),
@@ -402,7 +402,3 @@ def _memory(content: bytes) -> int:
         view = view[os.write(fd, view) :]
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
-
-
-def _gone(_: object) -> VerifierFault:
-    return VerifierFault(lost("the zygote is gone"))
