@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import field, frozen, validators
@@ -15,7 +15,18 @@ from .drive.runs import Runs
 from .programs import known_language
 from .spec import PREFIXES, Tests
 
-__all__ = ["Boxed"]
+__all__ = ["Boxed", "names_tuple"]
+
+
+def names_tuple(names: Iterable[str]) -> tuple[str, ...]:
+    """Converter of an option that is a list of names.
+
+    Raises:
+        ConfigError: it is one text.
+    """
+    if isinstance(names, str):
+        raise ConfigError(f"expected a list of names, as [{names!r}], not {names!r}")
+    return tuple(names)
 
 
 def _doc(text: str) -> dict[str, Any]:
@@ -55,7 +66,9 @@ class Boxed:
         ),
     )
     preload: tuple[str, ...] = field(
-        default=(), converter=tuple, metadata=_doc("modules that Python programs find imported")
+        default=(),
+        converter=names_tuple,
+        metadata=_doc("modules that Python programs find imported"),
     )
     retries: int = field(
         default=2,

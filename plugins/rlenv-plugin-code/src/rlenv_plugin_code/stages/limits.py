@@ -11,7 +11,7 @@ from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.artifacts import Answer, Answers, Program
-from rlenv_plugin_code.boxed import Boxed
+from rlenv_plugin_code.boxed import Boxed, names_tuple
 from rlenv_plugin_code.names import Names, names_in
 from rlenv_plugin_code.programs import program_in, source_problem, tests_in
 from rlenv_plugin_code.soundness import check_tests
@@ -46,8 +46,8 @@ class Limits(Boxed):
     default_gate: ClassVar[float] = 1.0
 
     source_bytes: int = field(default=1 << 18, validator=validators.gt(0))
-    imports: tuple[str, ...] = field(default=(), converter=tuple)
-    calls: tuple[str, ...] = field(default=(), converter=tuple)
+    imports: tuple[str, ...] = field(default=(), converter=names_tuple)
+    calls: tuple[str, ...] = field(default=(), converter=names_tuple)
     cpu_s: float | None = field(default=None, validator=_optional)
     wall_s: float | None = field(default=None, validator=_optional)
     peak_mb: float | None = field(default=None, validator=_optional)
