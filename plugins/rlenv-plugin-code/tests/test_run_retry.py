@@ -24,7 +24,8 @@ LOST = Fault("unavailable", "the zygote is gone", transient=True)
 OK = Ran([Answer("ok", 1)])
 BROKEN = Ran([Answer("crash", error="the sandbox was lost")], LOST)
 UNBORN = Ran([Answer("crash")], LOST, started=False)
-STARVED = Ran([Answer("timeout")], LOST, unfair=True)
+STARVED = Ran([Answer("timeout")], LOST, starved=True, cpu=0.2)
+FED = Ran([Answer("timeout")], LOST, starved=True, cpu=1.2)
 NO_PLACE = VerifierFault(LOST)
 
 
@@ -52,6 +53,7 @@ def test_what_breaks_every_time_after_its_start_is_the_programs_own() -> None:
     assert come_to(BROKEN, BROKEN, BROKEN) == (BROKEN, 3)
     assert come_to(STARVED, BROKEN, BROKEN)[0] is BROKEN
     assert come_to(BROKEN, retries=0) == (BROKEN, 1)
+    assert come_to(STARVED, STARVED, FED)[0] is FED  # it got its CPU all the same
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 - A try that breaks before the program's own code has begun is nobody's doing: another place, and in the
   end no reward at all.
 - A try that breaks after that is repeated too; what repeats every time is the program's own.
-- Only where the machine gave the program no time, in every try, and nothing of the program took it, is
+- Only where the machine starved the program in every try, and it never got the CPU that it may use, is
   there no reward either.
 """
 
@@ -20,13 +20,21 @@ from .drive.ran import Ran
 __all__ = ["retried"]
 
 
-async def retried(play: Callable[[], Awaitable[Ran]], clock: Clock, retries: int) -> Ran:
+async def retried(
+    play: Callable[[], Awaitable[Ran]], clock: Clock, retries: int, enough: float = 1.0
+) -> Ran:
     """The first try that nothing broke, of ``retries`` + 1 at most, while the budget lasts.
+
+    Args:
+        play: one try.
+        clock: the budget.
+        retries: how many tries there may be after the first.
+        enough: seconds of CPU after which a program that ran out of time cannot blame the machine.
 
     Raises:
         VerifierFault: see above.
     """
-    starved: list[bool] = []
+    unfair: list[bool] = []
     fault: Fault | None = None
     last: Ran | None = None
     for _ in range(retries + 1):
@@ -40,10 +48,10 @@ async def retried(play: Callable[[], Awaitable[Ran]], clock: Clock, retries: int
             if ran.fault is None:
                 return ran
             fault, last = ran.fault, ran if ran.started else None
-            starved.append(ran.unfair)
+            unfair.append(ran.starved and ran.cpu < enough)
         if clock.left() <= 0:
             break
     assert fault is not None
-    if last is None or all(starved):
+    if last is None or all(unfair):
         raise VerifierFault(fault)
     return last

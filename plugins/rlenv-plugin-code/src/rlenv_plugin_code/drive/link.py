@@ -22,7 +22,14 @@ RAISED = frozenset(
     name
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, BaseException)
-) | {"Error", "EvalError", "RangeError", "ReferenceError", "URIError", "AggregateError"}  # JavaScript's
+) | {
+    "Error",
+    "EvalError",
+    "RangeError",
+    "ReferenceError",
+    "URIError",
+    "AggregateError",
+}  # JavaScript's
 _KINDS = frozenset(dir(builtins)) | frozenset(
     [
         "generator",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 from rlenv.sandbox import ChannelError, ChannelTimeout, Exit, FrameTooLong
 from rlenv.values import Fault
 
@@ -48,13 +48,15 @@ class Ran:
         answers: one per case.
         fault: what of the sandbox broke; the answers then hold only if every try breaks.
         started: whether the program's own code had begun.
-        unfair: the machine gave the program no time, and nothing of its own took it.
+        starved: it ran out of time while it stood ready to run and got no processor.
+        cpu: seconds of CPU that it and what it started used all the same.
     """
 
     answers: tuple[Answer, ...] = field(converter=_tuple)
     fault: Fault | None = None
     started: bool = True
-    unfair: bool = False
+    starved: bool = False
+    cpu: float = 0.0
 
 
 def stopped_by(err: ChannelError) -> Stop:
@@ -100,15 +102,15 @@ def filled(answers: Sequence[Answer], stop: Stop | None, count: int, wall: float
 def shared(answers: Sequence[Answer], exit_: Exit) -> list[Answer]:
     """The answers of one process, each with an equal share of its CPU and with its peak of memory."""
     asked = sum(answer is not SKIPPED for answer in answers) or 1
-    cpu = exit_.cpu / asked
+    cpu, peak = exit_.cpu / asked, exit_.peak_memory
     return [
-        answer if answer is SKIPPED else evolve(answer, cpu=cpu, peak_memory=exit_.peak_memory)
-        for answer in answers
+        a if a is SKIPPED else Answer(a.status, a.value, a.error, cpu, a.wall, peak)
+        for a in answers
     ]
 
 
 def judged(answers: Sequence[Answer], stop: Stop | None, exit_: Exit, wall: float) -> Ran:
-    """The try of one process: its fault, and whether the machine starved it.
+    """The try of one process that took ``wall`` seconds: its fault, and whether the machine starved it.
 
     A program whose own processes used up the processor is not starved: half of the wall time at most
     may be its own.
@@ -120,4 +122,5 @@ def judged(answers: Sequence[Answer], stop: Stop | None, exit_: Exit, wall: floa
         fault = Fault(
             "timeout", "a program stood ready to run and got no processor", transient=True
         )
-    return Ran(answers, fault, exit_.started, stop.starved and exit_.cpu < 0.5 * wall)
+    starved = stop.starved and exit_.cpu < 0.5 * wall
+    return Ran(answers, fault, exit_.started, starved, exit_.cpu)

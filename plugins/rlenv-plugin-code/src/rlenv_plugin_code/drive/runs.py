@@ -24,6 +24,9 @@ from .stdio import Programs, Start
 
 __all__ = ["Runs", "start_of"]
 
+PATIENCE = 3  # times as long after each try in which the machine starved the program
+ENOUGH = 0.9  # of the time of a case, in CPU: no machine's fault any more
+
 
 def start_of(compiled: Compiled) -> Start:
     """How a whole program is started."""
@@ -45,7 +48,7 @@ class Runs:
     """Args:
     box: where.
     clock: the budget of the response; counts while a place is held.
-    timeout: wall seconds of one case.
+    timeout: wall seconds of one case; more after a try in which the machine starved the program.
     retries: how often a run is repeated that a sandbox broke.
 
     Attributes:
@@ -58,6 +61,7 @@ class Runs:
         self.timeout = timeout
         self.retries = retries
         self.tier: Tier | None = None
+        self._patience = 1
 
     async def calls(
         self, source: str, calls: Sequence[bytes], language: str = "python"
@@ -76,7 +80,7 @@ class Runs:
         async def play() -> Ran:
             async with self._place(language) as session:
                 with self.clock:
-                    link = Link(session, self.clock, self.timeout)
+                    link = Link(session, self.clock, self.timeout * self._patience)
                     return await functions(link, source, calls, start.program, start.files)
 
         return await self._retried(play)
@@ -94,7 +98,7 @@ class Runs:
         async def play() -> Ran:
             async with self._place(compiled.program.language) as session:
                 with self.clock:
-                    return await cases.run(session, self.clock)
+                    return await cases.run(session, self.clock, self._patience)
 
         return await self._retried(play)
 
@@ -108,12 +112,21 @@ class Runs:
 
         async def play() -> Ran:
             async with pair_lock():
-                return await asserts(pair, source, tests, self.clock, self.timeout)
+                seconds = self.timeout * self._patience
+                return await asserts(pair, source, tests, self.clock, seconds)
 
         return await self._retried(play)
 
     async def _retried(self, play: Callable[[], Awaitable[Ran]]) -> tuple[Answer, ...]:
-        return (await retried(play, self.clock, self.retries)).answers
+        async def once() -> Ran:
+            ran = await play()
+            if ran.starved:
+                self._patience *= PATIENCE
+            return ran
+
+        self._patience = 1
+        enough = ENOUGH * self.timeout
+        return (await retried(once, self.clock, self.retries, enough)).answers
 
     async def _open(self, language: str = "python") -> Session:
         session = await self.box.open(language)

@@ -78,15 +78,15 @@ class Programs:
         self._answers: list[Answer] = []
         self._room = TOTAL_BYTES
 
-    async def run(self, session: Session, clock: Clock) -> Ran:
-        """Run what has not been run.
+    async def run(self, session: Session, clock: Clock, patience: float = 1.0) -> Ran:
+        """Run what has not been run; ``patience`` multiplies the time of a case.
 
         Raises:
             VerifierFault: the sandbox could not start a program.
         """
         count = len(self._inputs)
         while len(self._answers) < count:
-            seconds = min(self._timeout, clock.left())
+            seconds = min(self._timeout * patience, clock.left())
             if seconds <= 0:
                 stop = Stop("timeout", "the budget of the response is used up")
                 return Ran(filled(self._answers, stop, count, 0.0))

@@ -224,6 +224,15 @@ class Server:
         return self._asked.answer(request)
 
 
+def rehearse():
+    """Do once what every run does, where it costs no run anything; sandboxes with warm processes ask for it."""
+    make_room()
+    server = Server(None)
+    for request in (b'["source",0,"def f(x):\\n    return [x]"]', b'["call",0,"f",[1],{"d":[]}]'):
+        server.answer(decode(request))
+    sys.modules.pop(NAME, None)
+
+
 def serve(fd=3):
     """Answer until the channel ends."""
     make_room()
