@@ -165,7 +165,8 @@ class Pipeline(Composite):
     """Runs its slots in order, stops at a failed gate, and shapes the rest into one value.
 
     ``value = clamp(base·Σwᵢsᵢ/Σwᵢ + Σ bonusᵢ·sᵢ − Σ penaltyᵢ·(1−sᵢ), 0, 1)``.  A fault ends it unscored,
-    unless the stage could not have changed the value (weight 0, and no gate, penalty or bonus).
+    unless the stage could not have changed the value (weight 0, no gate, penalty or bonus, and it makes
+    nothing that a later stage needs).
     """
 
     name = "pipeline"
@@ -177,6 +178,12 @@ class Pipeline(Composite):
         largest = max(slot.weight for slot in self.slots)
         self._weights = [slot.weight / largest for slot in self.slots]  # so that no scale overflows
         self._total = math.fsum(self._weights)
+        self._decides = [slot.matters or self._feeds(i) for i, slot in enumerate(self.slots)]
+
+    def _feeds(self, i: int) -> bool:
+        """Whether a later slot needs what this one makes."""
+        made = _artifacts(self.slots[i].stage, "makes")
+        return any(made & _artifacts(later.stage, "needs") for later in self.slots[i + 1 :])
 
     def _problems(self) -> Iterable[str]:
         yield from super()._problems()
@@ -196,7 +203,7 @@ class Pipeline(Composite):
             result = yield i
             outcome = result.outcome
             if outcome is None:
-                if slot.matters:
+                if self._decides[i]:
                     return Combined(None, None, result.fault, result.stage)
                 continue
             score = outcome.score
@@ -208,6 +215,13 @@ class Pipeline(Composite):
         mean = math.fsum(weighted) / self._total  # exactly 1 when every score is
         raw = shape(mean, self.base, shaped) if shaped else self.base * mean
         return Combined(clamp(raw), raw)
+
+
+def _artifacts(stage: Any, which: str) -> set[type]:
+    """The artifact types that a stage, or any stage in a composite, ``makes`` or ``needs``."""
+    if isinstance(stage, Composite):
+        return {kind for slot in stage.slots for kind in _artifacts(slot.stage, which)}
+    return set(getattr(stage, which, ()))
 
 
 def _gated(slot: Slot, score: float) -> float:
@@ -286,20 +300,19 @@ class Quorum(Composite):
             yield f"at is in (0, 1], not {self.at!r}"
 
     def fold(self) -> Fold:
-        passed = open_ = 0
-        fault: Fault | None = None
+        passed = 0
+        faults: list[Fault | None] = []
         for i in range(len(self.slots)):
             result = yield i
             if result.outcome is None:
-                open_ += 1
-                fault = fault or result.fault
+                faults.append(result.fault)
             else:
                 passed += _gated(self.slots[i], result.outcome.score) >= self.at
             if passed >= self.k:
                 return Combined(1.0, 1.0, None, result.stage)
-            if passed + open_ + len(self.slots) - i - 1 < self.k:
+            if passed + len(faults) + len(self.slots) - i - 1 < self.k:
                 return Combined(0.0, 0.0, None, result.stage)
-        return Combined(None, None, fault)
+        return Combined(None, None, faults[0])
 
 
 class First(Composite):
@@ -308,14 +321,12 @@ class First(Composite):
     name = "first"
 
     def fold(self) -> Fold:
-        fault: Fault | None = None
         for i in range(len(self.slots)):
             result = yield i
             if result.outcome is not None:
                 score = _gated(self.slots[i], result.outcome.score)
                 return Combined(score, score, None, result.stage)
-            fault = result.fault
-        return Combined(None, None, fault)
+        return Combined(None, None, result.fault)
 
 
 COMPOSITES: Mapping[str, type[Composite]] = {

@@ -11,6 +11,7 @@ from rlenv import (
     Attempt,
     ConfigError,
     Environment,
+    Fault,
     First,
     Outcome,
     Slot,
@@ -293,6 +294,21 @@ def test_loading_names_the_stage_that_would_make_a_missing_artifact():
         Environment("e", [Slot("count", Count()), Slot("split", Split())])
     with pytest.raises(ConfigError, match="needs Words, which no earlier stage makes"):
         Environment("e", [Slot("count", Count())])
+
+
+class Lost(Split):
+    def check(self, attempt):
+        raise VerifierFault(Fault("unavailable", "no machine", transient=True))
+
+
+def test_a_fault_of_a_stage_that_weighs_nothing_ends_what_lives_on_its_artifact():
+    env = Environment("e", [Slot("split", Lost("inline"), 0.0), Slot("count", Count("inline"))])
+
+    found = env.evaluate(TASK, "yes")
+
+    assert found.fault == Fault("unavailable", "no machine", transient=True)
+    assert found.stopped_at == "split"
+    assert [result.stage for result in found.results] == ["split"]
 
 
 def test_loading_refuses_places_that_cannot_be():
