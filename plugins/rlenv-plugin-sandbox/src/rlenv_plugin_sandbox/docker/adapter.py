@@ -1,0 +1,135 @@
+"""The adapters of the port that run programs in containers: ``docker`` and ``docker+gvisor``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from rlenv.errors import ConfigError, VerifierFault
+from rlenv.sandbox import Diagnosis, Profile, Tier, rank
+
+from rlenv_plugin_sandbox.jail.pool import Pool
+
+from .container import Container, Kind
+from .engine import Engine
+from .session import Session
+
+__all__ = ["Docker", "DockerGvisor"]
+
+_log = logging.getLogger("rlenv")
+_WEAK = (
+    "sandbox/docker gives tier container: programs share the kernel of this machine through docker's own filter; "
+    'for programs that nobody trusts use "jail" or "docker+gvisor"'
+)
+
+
+class Docker:
+    """Programs in warm containers of a docker daemon.  Tier "container", or "gvisor" with ``runtime="runsc"``.
+
+    Args:
+        image: an image with Python 3.8 or newer in it; None binds this machine's own system and interpreter
+            read-only instead, which needs the daemon to run on this machine.
+        python: the interpreter in ``image``.
+        runtime: a runtime that the daemon knows; "runsc" (or a name that begins so) is gVisor.
+        url: where the daemon listens; DOCKER_HOST, or its usual socket, when None.
+        places: how many programs may run at one time in this process; RLENV_SANDBOX_SLOTS or 2 when None.
+    """
+
+    def __init__(
+        self,
+        image: str | None = None,
+        python: str = "python3",
+        runtime: str | None = None,
+        url: str | None = None,
+        places: int | None = None,
+    ) -> None:
+        self._kind = Kind(image, python, runtime)
+        self._engine = Engine(url)
+        self._pool = _Containers(self._engine, self._kind, places)
+        self._told = False
+        self.tier: Tier = "gvisor" if self._kind.gvisor else "container"
+
+    async def open(self, profile: Profile, /) -> Session:
+        """See `rlenv.sandbox.Sandbox.open`."""
+        if rank(profile.min_isolation) > rank(self.tier):
+            raise ConfigError(
+                f"isolation {profile.min_isolation!r} is demanded, this sandbox gives {self.tier!r}: "
+                'use sandbox "jail" or "docker+gvisor", or lower min_isolation for programs that you trust'
+            )
+        if not self._told:
+            self._told = True
+            await asyncio.to_thread(self._engine.sweep)
+            if self.tier == "container":
+                _log.warning(_WEAK)
+        while True:
+            container: Container = await self._pool.lease(profile)  # type: ignore[assignment]
+            if container.fresh():
+                return Session(container, self.tier, self._pool.give_back)  # type: ignore[arg-type]
+            container.healthy = False
+            self._pool.give_back(container)  # type: ignore[arg-type]
+
+    async def aclose(self) -> None:
+        """End every container that is kept warm."""
+        self._pool.close()
+
+    def diagnose(self) -> Sequence[Diagnosis]:
+        """What the daemon gives, and what it lacks."""
+        name = "docker+gvisor" if self._kind.gvisor else "docker"
+        try:
+            about = self._engine.about()
+        except (ConfigError, VerifierFault) as error:
+            return [Diagnosis(name, str(error), ok=False)]
+        lines = [
+            Diagnosis(
+                name, f"tier {self.tier}, docker {about['ServerVersion']} at {self._engine.address}"
+            )
+        ]
+        return [*lines, *_lacking(name, about, self._kind)]
+
+
+class DockerGvisor(Docker):
+    """`Docker` with the runtime of gVisor.  Tier "gvisor"."""
+
+    def __init__(self, runtime: str = "runsc", **options: Any) -> None:
+        super().__init__(runtime=runtime, **options)
+
+
+def _lacking(name: str, about: Any, kind: Kind) -> list[Diagnosis]:
+    found = []
+    if kind.runtime is not None and kind.runtime not in about.get("Runtimes", {}):
+        said = f'the daemon knows no runtime {kind.runtime!r}: install it and name it under "runtimes" in daemon.json'
+        found.append(Diagnosis(name, said, ok=False))
+    if not any("seccomp" in option for option in about.get("SecurityOptions") or ()):
+        found.append(
+            Diagnosis(
+                name, "the daemon filters no system calls; rlenv's own filter stays", ok=False
+            )
+        )
+    if not about.get("MemoryLimit", True) or not about.get("PidsLimit", True):
+        said = (
+            "the daemon cannot limit memory or processes: enable those control groups in its kernel"
+        )
+        found.append(Diagnosis(name, said, ok=False))
+    if not kind.gvisor:
+        found.append(Diagnosis(name, _WEAK, ok=False))
+    return found
+
+
+class _Containers(Pool):
+    """The places of one adapter."""
+
+    def __init__(self, engine: Engine, kind: Kind, places: int | None) -> None:
+        super().__init__(isolate=True, inner=True, places=places)
+        self._engine = engine
+        self._kind = kind
+
+    def _replace(self, profile: Profile, old: Any) -> Any:
+        for container in old:
+            container.close()
+        made = Container(self._engine, self._kind, profile)
+        if self._kind.gvisor and not made.about["gvisor"]:
+            made.close()
+            raise ConfigError(f"the runtime {self._kind.runtime!r} of this daemon is not gVisor")
+        return made

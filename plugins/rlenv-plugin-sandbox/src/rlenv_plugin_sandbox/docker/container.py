@@ -1,0 +1,171 @@
+"""One warm container: its relay is ready, and its standard streams are a link."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from time import monotonic
+from typing import Any
+
+from attrs import evolve, frozen
+from rlenv.errors import ConfigError, VerifierFault
+from rlenv.sandbox import Profile
+
+from rlenv_plugin_sandbox.guest import wire
+from rlenv_plugin_sandbox.jail.setup import OVERHEAD_MB, interpreter, packages, plan
+from rlenv_plugin_sandbox.jail.slot import lost
+from rlenv_plugin_sandbox.stream import MOST, Link, Unwrapped
+
+from .engine import Engine
+from .image import BOX, GUEST, binds, layer
+
+__all__ = ["Container", "Kind"]
+
+_READY_S = 60.0
+_PIDS_EXTRA = 3  # the relay, and the fork that waits
+_GVISOR_PIDS = 512  # threads of its kernel, on the machine
+_GVISOR_MB = 256  # its kernel
+
+
+@frozen
+class Kind:
+    """How containers are made: from which image (None: this machine's system), by which runtime."""
+
+    image: str | None = None
+    python: str = "python3"
+    runtime: str | None = None
+
+    @property
+    def gvisor(self) -> bool:
+        return self.runtime is not None and self.runtime.startswith("runsc")
+
+
+class Container:
+    """A container that is ready; ``close`` ends it with everything in it.  Making one waits.
+
+    Raises:
+        ConfigError: the profile cannot be had.
+        VerifierFault: the container could not be started.
+    """
+
+    def __init__(self, engine: Engine, kind: Kind, profile: Profile) -> None:
+        self.profile = profile
+        self.owner = os.getpid()
+        self.healthy = True
+        self._engine = engine
+        whole = kind.image is None
+        extra = packages(profile.preload, frozenset(n for n, _ in profile.files)) if whole else ()
+        image = engine.image(kind.image, layer(profile, whole=whole))
+        python = interpreter(profile.runtime) if whole else _python_of(profile, kind)
+        words = [python, "-X", "utf8", "-s", "-B", f"{GUEST}/relay.py"]
+        if whole:
+            words.insert(1, "-S")
+        seed = {"PYTHONHASHSEED": str(profile.hash_seed)}
+        environment = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", **seed}
+        host = _host(profile, kind, binds(profile, extra, whole=whole))
+        self.id, sock = engine.start(image, words, environment, host)
+        try:
+            self.about = self._handshake(sock, _config(profile, kind, extra))
+        except BaseException:
+            sock.close()
+            engine.remove(self.id)
+            raise
+
+    def _handshake(self, sock: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
+        unwrap = Unwrapped()
+        until = monotonic() + _READY_S
+        inbox = bytearray()
+        try:
+            sock.settimeout(_READY_S)
+            sock.sendall(wire.frame(wire.CONFIG, json.dumps(config).encode()))
+            while (frame := wire.first(inbox, MOST)) is None and monotonic() < until:
+                data = sock.recv(1 << 16)
+                if not data:
+                    break
+                inbox += unwrap(data)
+        except OSError as error:
+            raise VerifierFault(lost(f"the container does not answer: {error}")) from error
+        if frame is None:
+            said = unwrap.errors.decode("utf-8", "replace").strip() or "it said nothing"
+            raise VerifierFault(lost(f"the container ended before it was ready: {said}"))
+        about: dict[str, Any] = json.loads(frame[1])
+        if frame[0] == wire.FAILED:
+            _refuse(about)
+        self.link = Link(sock, unwrap)
+        return about
+
+    def fresh(self) -> bool:
+        """Whether it can still be used, as far as is known without waiting."""
+        return self.healthy and self.link.alive()
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether a program was killed for want of memory; its relay reports that with each end."""
+        return False
+
+    def destroy(self) -> None:
+        """End it now.  Waits."""
+        self.healthy = False
+        self._engine.remove(self.id)
+
+    def close(self) -> None:
+        """End it: without its judge the relay ends, and with pid 1 everything."""
+        self.healthy = False
+        self.link.close()
+        if self.owner == os.getpid():
+            try:
+                threading.Thread(target=self._engine.remove, args=(self.id,), daemon=True).start()
+            except RuntimeError:
+                return  # this process ends, and with it the link
+
+
+def _refuse(said: dict[str, Any]) -> None:
+    if said["step"] == "preload":
+        raise ConfigError(
+            f"preload: {said['failed']}; every module of the profile must import in the container"
+        )
+    raise ConfigError(f"the container cannot run programs: {said['failed']}")
+
+
+def _python_of(profile: Profile, kind: Kind) -> str:
+    return kind.python if profile.runtime in ("python", "native") else profile.runtime
+
+
+def _config(profile: Profile, kind: Kind, extra: tuple[str, ...]) -> dict[str, Any]:
+    bare = evolve(profile, preload=(), files=())
+    config = plan(bare, isolate=False, inner=True, home="/tmp", box=BOX)  # noqa: S108 - of the container
+    limits = {k: v for k, v in config["limits"].items() if k not in ("NPROC", "AS")}
+    if kind.gvisor and profile.runtime != "native":
+        limits["AS"] = (profile.memory_mb + 128) << 20
+    return config | {
+        "preload": list(profile.preload),
+        "packages": list(extra),
+        "limits": limits,
+        "paths": [],
+    }
+
+
+def _host(profile: Profile, kind: Kind, paths: list[str]) -> dict[str, Any]:
+    from docker.types import LogConfig, Mount
+
+    memory = profile.memory_mb + OVERHEAD_MB + (_GVISOR_MB if kind.gvisor else 0)
+    temporary = max(16, min(256, profile.memory_mb // 2))
+    noexec = "exec" if profile.runtime == "native" else "noexec"
+    return {
+        "mounts": [Mount(target=p, source=p, type="bind", read_only=True) for p in paths],
+        "network_mode": "none",
+        "ipc_mode": "none",
+        "read_only": True,
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges"],
+        "pids_limit": profile.pids + (_GVISOR_PIDS if kind.gvisor else _PIDS_EXTRA),
+        "mem_limit": memory << 20,
+        "memswap_limit": memory << 20,
+        "tmpfs": {"/tmp": f"size={temporary}m,nr_inodes=20k,mode=1777,nosuid,nodev,{noexec}"},  # noqa: S108
+        "devices": [f"{path}:{path}:rwm" for path in profile.devices],
+        "log_config": LogConfig(type=LogConfig.types.NONE),
+        "init": False,
+        "auto_remove": True,
+        "runtime": kind.runtime,
+    }

@@ -1,0 +1,191 @@
+"""The docker daemon, through its SDK: every call here waits, so it is made in a thread."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+from rlenv.errors import ConfigError, VerifierFault
+from rlenv.values import Fault
+
+from .image import Layer
+
+__all__ = ["LABEL", "Engine", "owner"]
+
+LABEL = "rlenv.sandbox"
+_REPOSITORY = "rlenv-sandbox"
+_CALL_S = 60
+_NEEDS_SDK = "sandbox/docker needs the docker SDK: pip install 'rlenv-plugin-sandbox[docker]'"
+
+
+@define
+class Engine:
+    """One daemon.  ``url`` is that of DOCKER_HOST, or the daemon's usual socket, when None."""
+
+    url: str | None = None
+    _version: str | None = field(default=None, init=False)
+
+    @property
+    def address(self) -> str:
+        """Where the daemon listens."""
+        return self.url or os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """A client for one piece of work, in one thread.
+
+        Raises:
+            ConfigError: the SDK is missing, the address is of a kind that is not served, or no daemon was ever there.
+            VerifierFault: the daemon was there before and is not now, or refuses the work.
+        """
+        try:
+            import docker
+            import requests
+        except ImportError as error:
+            raise ConfigError(_NEEDS_SDK) from error
+        address = self.address
+        if not address.startswith(("unix://", "tcp://", "http://")) or os.environ.get(
+            "DOCKER_TLS_VERIFY"
+        ):
+            raise ConfigError(
+                f"sandbox/docker reaches a daemon at unix:// or tcp:// without TLS, not {address!r}: for a daemon "
+                "elsewhere run `python -m rlenv_plugin_sandbox.remote --sandbox docker` there and use sandbox/remote"
+            )
+        api = None
+        try:
+            api = docker.APIClient(
+                base_url=address, version=self._version or "auto", timeout=_CALL_S
+            )
+            self._version = api.api_version
+            yield api
+        except (
+            docker.errors.DockerException,
+            requests.exceptions.RequestException,
+            OSError,
+        ) as error:
+            raise self._trouble(error) from error
+        finally:
+            if api is not None:
+                api.close()
+
+    def _trouble(self, error: Exception) -> ConfigError | VerifierFault:
+        said = str(getattr(error, "explanation", None) or error)
+        if self._version is None:
+            return ConfigError(
+                f"no docker daemon answers at {self.address} ({said}): start one, set DOCKER_HOST, or use another sandbox"
+            )
+        if "unknown or invalid runtime name" in said.lower():
+            return ConfigError(
+                f'{said}: register it with the daemon (for gVisor: install runsc, and name it under "runtimes" in daemon.json)'
+            )
+        if "No such image" in said:
+            return ConfigError(f"{said}: pull or import it first")
+        return VerifierFault(Fault("unavailable", f"docker: {said}", transient=True))
+
+    def image(self, base: str | None, layer: Layer) -> str:
+        """The name of an image with this layer, on top of ``base`` or alone; made when it is not there."""
+        import docker
+
+        with self.client() as api:
+            seed = (
+                "" if base is None else api.inspect_image(base)["Id"].rpartition(":")[2][:12] + "-"
+            )
+            name = f"{_REPOSITORY}:{seed}{layer.name}"
+            with suppress(docker.errors.ImageNotFound):
+                api.inspect_image(name)
+                return name
+            tag = name.partition(":")[2]
+            changes = [f"LABEL {LABEL}=image"]
+            if base is None:
+                said = api.import_image_from_data(
+                    layer.data, repository=_REPOSITORY, tag=tag, changes=changes
+                )
+                if "error" in said:
+                    raise VerifierFault(
+                        Fault("unavailable", f"docker import: {said}", transient=True)
+                    )
+                return name
+            made = api.create_container(base, ["true"], labels={LABEL: owner()})["Id"]
+            try:
+                api.put_archive(made, "/", layer.data)
+                api.commit(made, repository=_REPOSITORY, tag=tag, changes=changes)
+            finally:
+                api.remove_container(made, force=True)
+            return name
+
+    def start(
+        self,
+        image: str,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        host: Mapping[str, Any],
+    ) -> tuple[str, socket.socket]:
+        """Start a container; its id and a socket to its standard streams, multiplexed by the daemon."""
+        with self.client() as api:
+            made = api.create_container(
+                image,
+                list(words[1:]),
+                entrypoint=[words[0]],
+                user="65534:65534",
+                working_dir="/tmp",  # noqa: S108 - of the container
+                environment=dict(environment),
+                stdin_open=True,
+                network_disabled=True,
+                labels={LABEL: owner()},
+                host_config=api.create_host_config(**host),
+            )["Id"]
+            try:
+                streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+                attached = api.attach_socket(made, params=streams)
+                api.start(made)
+                plain = getattr(attached, "_sock", attached)
+                sock = socket.socket(fileno=os.dup(plain.fileno()))
+                attached.close()
+                plain.close()
+            except BaseException:
+                api.remove_container(made, force=True)
+                raise
+            return made, sock
+
+    def remove(self, container: str) -> None:
+        """Kill a container, if it is still there."""
+        with suppress(VerifierFault, ConfigError), self.client() as api:
+            api.remove_container(container, force=True)
+
+    def sweep(self) -> None:
+        """Remove the containers that dead processes of this machine left behind."""
+        with self.client() as api:
+            for found in api.containers(all=True, filters={"label": LABEL}):
+                if _stale(found["Labels"].get(LABEL, "")):
+                    with suppress(Exception):
+                        api.remove_container(found["Id"], force=True)
+
+    def about(self) -> Mapping[str, Any]:
+        """What the daemon says of itself."""
+        with self.client() as api:
+            said: Mapping[str, Any] = api.info()
+            return said
+
+
+def owner(pid: int | None = None) -> str:
+    """Names a process of this machine for as long as the machine runs: boot, pid namespace, pid, start time."""
+    pid = pid or os.getpid()
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    space = os.readlink("/proc/self/ns/pid")
+    began = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    return f"{boot}/{space}/{pid}/{began}"
+
+
+def _stale(label: str) -> bool:
+    parts = label.split("/")
+    if len(parts) != 4 or parts[:2] != owner().split("/")[:2]:
+        return False
+    try:
+        return owner(int(parts[2])) != label
+    except (OSError, ValueError):
+        return True

@@ -1,0 +1,97 @@
+"""Where a program's process waits in a container: behind all the locks that need no privilege."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import sys
+
+import child
+import landlock
+import leftovers
+import linux
+import seccomp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+HOME = "/tmp"  # noqa: S108 - of the container
+_HIDDEN = ("proc", "sys", "dev")
+
+
+class Plan(child.Plan):
+    """What a child does before it waits for START: all that needs no privilege."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.gvisor = gvisor()
+        self.folders = leftovers.writable()
+        self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
+        self.landlock = landlock.abi()
+        if self.landlock:
+            tops = [e.path for e in os.scandir("/") if e.is_dir() and e.name not in _HIDDEN]
+            self.rules = landlock.ruleset(tops, [*self.folders, "/dev"], self.landlock)
+        kind = "native" if config["runtime"] == "native" else "python"
+        self.filter = seccomp.prepared(seccomp.program(linux.MACHINE, kind))
+        path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
+        own = {"PATH": path, "HOME": HOME, "LANG": "C.UTF-8"}
+        self.environment = {**own, **config["environment"]}
+        self.null = os.open("/dev/null", os.O_RDONLY)
+        self.seed = int(config["environment"]["PYTHONHASHSEED"])
+        self.native = kind == "native"
+        self.rehearsals: list[Any] = []
+        self.begun = None
+
+    def prepare(self) -> None:
+        try:
+            self._lock()
+        except BaseException as error:
+            sys.stderr.write("no program can be prepared: %s: %s\n" % (type(error).__name__, error))
+            raise
+
+    def _lock(self) -> None:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        dumpable(1)
+        _tell(
+            "/proc/self/oom_score_adj", "1000"
+        )  # so that memory is taken from it, never from pid 1
+        os.chdir(HOME)
+        for limit, value in self.limits:
+            self._limit(limit, value)
+        linux.no_new_privileges()
+        if self.landlock:
+            landlock.enforce(self.rules, self.landlock)
+        seccomp.install(self.filter)
+        random.seed(self.seed)
+
+    def _limit(self, limit: int, value: int) -> None:
+        most = resource.getrlimit(limit)[1]
+        least = value if most == resource.RLIM_INFINITY else min(value, most)
+        try:
+            resource.setrlimit(limit, (least, least))
+        except (OSError, ValueError):
+            if not self.gvisor:  # which has not all of them
+                raise
+
+
+def dumpable(value: int) -> None:
+    """Whether processes of the same user may look into this one."""
+    linux.libc.prctl(4, value, 0, 0, 0)
+
+
+def _tell(path: str, text: str) -> None:
+    try:
+        with open(path, "w") as file:
+            file.write(text)
+    except OSError:
+        pass  # gVisor has none
+
+
+def gvisor() -> bool:
+    """Whether the kernel is gVisor's, which tells so in the first lines of its log."""
+    buffer = linux.ctypes.create_string_buffer(1 << 16)
+    read = linux.libc.klogctl(3, buffer, len(buffer))
+    return read > 0 and b"gVisor" in buffer.raw[:read]

@@ -1,0 +1,179 @@
+"""One run in a container, from the fork of its process to the death of its last descendant."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import os
+import signal
+import socket
+import time
+
+import child
+import leftovers
+import wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import berth
+
+_CLEANING_S = 2.0
+_NAN = float("nan")
+_OOM = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
+
+
+class Run:
+    """One child: forked ahead of its START, until everything of it is gone."""
+
+    def __init__(self, plan: berth.Plan) -> None:
+        self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.failure = 0
+        self.pid: int | None = None
+        try:
+            self.pid = os.fork()
+        except OSError as error:
+            self.failure = error.errno or 1
+        if self.pid == 0:
+            self.ours.close()
+            child.serve(theirs, plan)
+        theirs.close()
+        self.ours.setblocking(False)
+        self.on = self.began = self.silent = self.deaf = self.truncated = False
+        self.status: int | None = None
+        self.used = [0.0, 0.0, 0]
+        self.order = wire.NOT_ORDERED
+        self.delay = _NAN
+        self.deadline: float | None = None
+        self.inward = bytearray()
+        self.taken = 0
+        self.fds: list[int] = []
+        self.over = [False, False]
+        self.stopped: float | None = None
+        self.ended: float | None = None
+
+    def start(self, body: bytes) -> None:
+        """Hand START to the child, with the far ends of what we carry."""
+        wall, self.room, much, more = wire.START_HEAD.unpack_from(body)
+        at = wire.START_HEAD.size
+        text, payload, stdin = (
+            body[at : at + much],
+            body[at + much : at + much + more],
+            body[at + much + more :],
+        )
+        self.room = [self.room, self.room]
+        channel, theirs = socket.socketpair()
+        out, outward = os.pipe()
+        err, errward = os.pipe()
+        far = [outward, errward, theirs.detach()]
+        far += [_memory(content) for content in (stdin, payload) if content]
+        self.fds = [out, err, channel.detach()]
+        for fd in self.fds:
+            os.set_blocking(fd, False)
+        self.oom = _killed_for_memory()
+        self.on = True
+        self.when = time.monotonic()
+        self.deadline = self.when + wall
+        rights = array.array("i", far)
+        try:
+            self.ours.sendmsg([text], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        except OSError as error:
+            self.failure = error.errno or 1
+            kill_all()
+        for fd in far:
+            os.close(fd)
+
+    def stop(self, order: int) -> None:
+        if self.order == wire.NOT_ORDERED and self.status is None and self.pid:
+            self.order = order
+            self.delay = run_delay(self.pid)
+            self.stopped = time.monotonic()
+            kill_all()
+
+    def clear(self) -> None:
+        """Kill and wait for everything of the run."""
+        kill_all()
+        while reap(self, 0):
+            pass
+        self.ended = self.stopped or self.ended or time.monotonic()
+
+    def report(self, plan: berth.Plan) -> bytes:
+        """END's body, after what the run left in files has been removed."""
+        clean = (
+            leftovers.remove(plan.folders, _CLEANING_S) and os.getpriority(os.PRIO_PROCESS, 0) == 0
+        )
+        wall = (self.ended or self.when) - self.when
+        oom = _killed_for_memory() > self.oom
+        flags = (self.began, self.order, oom, self.truncated, not clean)
+        user, system, peak = self.used
+        rest = (user, system, wall, peak, self.delay, self.failure)
+        return wire.END_BODY.pack(self.status or 0, *flags, *rest)
+
+    def close(self) -> None:
+        self.ours.close()
+        for fd in self.fds:
+            os.close(fd)
+
+
+def _memory(content: bytes) -> int:
+    fd = os.memfd_create("rlenv")
+    with open(fd, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def kill_all() -> None:
+    """Everything in this container but pid 1, which is us."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def reap(run: Run, flags: int) -> bool:
+    """Wait for one process; False when there is none (now)."""
+    try:
+        pid, status, used = os.wait4(-1, flags)
+    except ChildProcessError:
+        return False
+    if pid == 0:
+        return False
+    run.used[0] += used.ru_utime
+    run.used[1] += used.ru_stime
+    if pid == run.pid:
+        run.status = status
+        run.ended = time.monotonic()
+    run.used[2] = max(run.used[2], used.ru_maxrss * 1024)
+    return True
+
+
+def run_delay(pid: int | None) -> float:
+    """Seconds that a process stood ready to run without a processor; NaN where the kernel does not say."""
+    try:
+        with open("/proc/%s/schedstat" % pid) as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return _NAN
+
+
+def cpu_of_all() -> float:
+    """Seconds of CPU of every process of the container but us."""
+    total, tick = 0, os.sysconf("SC_CLK_TCK")
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != "1":
+            try:
+                with open("/proc/%s/stat" % name) as file:
+                    total += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))
+            except (OSError, ValueError):
+                continue
+    return total / tick
+
+
+def _killed_for_memory() -> int:
+    for path in _OOM:
+        try:
+            with open(path) as file:
+                for line in file:
+                    if line.startswith("oom_kill "):
+                        return int(line.split()[1])
+        except OSError:
+            continue
+    return 0
