@@ -111,4 +111,4 @@ def payload(run: Run, *, whole: bool) -> Wire:
 
 
 def needed(attempt: Attempt, leaf: Leaf) -> dict[type, Any]:
-    return {kind: made for kind, made in attempt.artifacts.items() if kind in leaf.needs}
+    return {kind: made for kind, made in attempt.artifacts.items() if kind in leaf.takes}

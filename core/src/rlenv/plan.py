@@ -29,6 +29,7 @@ class Leaf:
         "place",
         "slot",
         "stage",
+        "takes",
         "timeout",
         "uses",
         "validate",
@@ -45,6 +46,7 @@ class Leaf:
         self.is_async = inspect.iscoroutinefunction(self.check or self.check_group)
         self.place: str = getattr(stage, "where", "worker")
         self.needs: tuple[type, ...] = tuple(getattr(stage, "needs", ()))
+        self.takes: tuple[type, ...] = self.needs + tuple(getattr(stage, "takes", ()))
         self.makes: tuple[type, ...] = tuple(getattr(stage, "makes", ()))
         self.uses: tuple[tuple[str, ...], ...] = tuple(
             tuple(path.split(".")) for path in getattr(stage, "uses", ())

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Elsewhere:
-    """Stands in a worker for a stage that runs in the caller's process only, and tells what it needs."""
+    """Stands in a worker for a stage that runs in the caller's process only, and tells what it takes."""
 
     where = "inline"
 
-    def __init__(self, needs: tuple[type, ...]) -> None:
-        self.needs = needs
+    def __init__(self, takes: tuple[type, ...]) -> None:
+        self.takes = takes
 
     def check(self, _attempt: Attempt) -> Outcome:
         raise RuntimeError("this stage runs in the caller's process")
@@ -69,7 +69,7 @@ def ship(plan: Plan, *, inline: bool) -> tuple[bytes, bool]:
 
 def _elsewhere(leaf: Leaf) -> bytes:
     try:
-        return _pickled(Elsewhere(leaf.needs))
+        return _pickled(Elsewhere(leaf.takes))
     except Exception:  # noqa: BLE001 - then no worker can make such artifacts either
         return _pickled(Elsewhere(()))
 
@@ -181,11 +181,11 @@ class _Host:
 
 
 def _made(plan: Plan, attempt: Attempt, before: dict[type, Any]) -> dict[type, Any]:
-    """The artifacts that are new and that some stage needs."""
+    """The artifacts that are new and that some stage takes."""
     artifacts = attempt.artifacts
     if not artifacts:
         return {}
-    wanted = {kind for leaf in plan.leaves for kind in leaf.needs}
+    wanted = {kind for leaf in plan.leaves for kind in leaf.takes}
     return {
         kind: artifact
         for kind, artifact in artifacts.items()

@@ -34,6 +34,7 @@ __all__ = [
     "Sandbox",
     "Session",
     "Tier",
+    "close_all",
     "get",
     "rank",
 ]
@@ -257,3 +258,22 @@ def get(name: str, **options: Any) -> Sandbox:
         made: Sandbox = registry().parts("sandbox", name)(**options)
         _open[key] = made
     return _open[key]
+
+
+def close_all() -> None:
+    """End every process that the sandboxes of this process keep warm.  Blocks until that is done."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def end(sandboxes: Sequence[Sandbox]) -> None:
+        for sandbox in sandboxes:
+            await sandbox.aclose()
+
+    if _open:
+        import asyncio
+
+        sandboxes = list(_open.values())
+        _open.clear()
+        with ThreadPoolExecutor(
+            1, "rlenv-sandbox"
+        ) as aside:  # the caller may be on a loop of its own
+            aside.submit(asyncio.run, end(sandboxes)).result()

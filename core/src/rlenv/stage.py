@@ -80,6 +80,7 @@ class Stage(Protocol):
     where: "worker" (a killable process, the default), "caller" (async only) or "inline" (bounded by size).
     uses: what it needs of a task, as paths: ("answer", "info.tests").
     needs, makes: artifact types taken from earlier stages and handed to later ones.
+    takes: artifact types it uses where an earlier stage made them, and does without elsewhere.
     default_gate, default_timeout: what its slot gets when it names none.
     deterministic: False for what is measured or sampled.
     validate(task): raises TaskError; runs over all tasks when they load.

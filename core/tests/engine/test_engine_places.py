@@ -401,3 +401,21 @@ def test_a_composites_timeout_bounds_its_children_together():
 
     assert verdict.value is None
     assert [c.fault.kind for c in verdict.results[0].children] == ["timeout", "timeout"]
+
+
+class Guesses(Count):
+    needs = ()
+    takes = (Words,)
+
+    def check(self, attempt):
+        return Outcome(1.0 if attempt.find(Words) is not None else 0.5)
+
+
+@pytest.mark.parametrize("place", ["inline", "worker"])
+def test_a_stage_takes_what_an_earlier_one_made_and_does_without_elsewhere(place):
+    with Environment(
+        "e", [Slot("split", Split("worker"), 0.0), Slot("guess", Guesses(place))]
+    ) as env:
+        assert env.verify(TASK, "yes") == 1.0
+    with Environment("e", [Slot("guess", Guesses(place))]) as env:
+        assert env.verify(TASK, "yes") == 0.5

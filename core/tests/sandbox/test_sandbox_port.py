@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 
 import pytest
@@ -65,3 +66,22 @@ def test_one_sandbox_per_name_and_options():
 def test_a_sandbox_that_nobody_supplies_is_an_error_with_the_remedy():
     with pytest.raises(PluginError, match=r"no plugin 'cloud' is installed.*pip install"):
         sandbox.get("cloud/vm")
+
+
+class Closes(Nowhere):
+    closed = 0
+
+    async def aclose(self) -> None:
+        type(self).closed += 1
+
+
+def test_all_sandboxes_end_at_once_from_within_a_loop_too(monkeypatch):
+    monkeypatch.setattr(sandbox, "_open", {("a", ()): Closes(), ("b", ()): Closes()})
+
+    async def body() -> None:
+        sandbox.close_all()
+
+    asyncio.run(body())
+
+    assert Closes.closed == 2
+    assert sandbox._open == {}

@@ -84,7 +84,7 @@ def facts(cls: Any) -> list[tuple[str, str]]:
             ", ".join(f"task.{path}" for path in getattr(cls, "uses", ())) or "nothing of the task",
         )
     ]
-    for name in ("needs", "makes"):
+    for name in ("needs", "takes", "makes"):
         types = ", ".join(kind.__name__ for kind in getattr(cls, name, ()))
         found += [(name, types)] if types else []
     gate = getattr(cls, "default_gate", None)

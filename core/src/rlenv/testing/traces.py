@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,7 @@ def left(threads: set[threading.Thread], opened: int, asked: int, places: list[P
     if handles() - opened >= max(3, asked):
         found.append(f"{handles() - opened} open files")
     _close_pools()
+    _close_sandboxes()
     return found + [f"the process {pid}" for pid in _children(5.0)]
 
 
@@ -108,9 +110,16 @@ def _close_pools() -> None:
         pool.close()
 
 
+def _close_sandboxes() -> None:
+    port = sys.modules.get("rlenv.sandbox")
+    if port is not None:
+        port.close_all()
+
+
 def _children(patience: float) -> list[int]:
     """Children of this process that live on; rlenv's own pools get so many seconds to end."""
-    until = time.monotonic() + patience if "rlenv.workers.pool" in sys.modules else 0.0
+    keeps = {"rlenv.workers.pool", "rlenv.sandbox"} & sys.modules.keys()
+    until = time.monotonic() + patience if keeps else 0.0
     while True:
         found = _children_now()
         if not found or time.monotonic() > until:
@@ -133,25 +142,29 @@ def artifacts(bench: Bench, put: set[str], got: set[str]) -> Callable[[], None]:
     from rlenv.stage import Attempt
 
     leaf = next((leaf for leaf in bench.env._plan.leaves if leaf.path == NAME), None)
-    if leaf is None or leaf.check is None or leaf.is_async:
+    if leaf is None or leaf.check is None:
         return lambda: None
     check, plain_put, plain_find = leaf.check, Attempt.put, Attempt.find
-    inside = threading.local()
+    inside: ContextVar[bool] = ContextVar("inside", default=False)
 
     def noting(attempt: Any) -> Any:
-        inside.on = True
+        token = inside.set(True)
         try:
             return check(attempt)
         finally:
-            inside.on = False
+            inside.reset(token)
+
+    async def noting_awaited(attempt: Any) -> Any:
+        inside.set(True)  # of the task that runs the check, and of no other
+        return await check(attempt)
 
     def noted_put(self: Any, artifact: object) -> None:
-        if getattr(inside, "on", False):
+        if inside.get():
             put.add(type(artifact).__qualname__)
         plain_put(self, artifact)
 
     def noted_find(self: Any, kind: Any) -> Any:
-        if getattr(inside, "on", False):
+        if inside.get():
             got.add(kind.__qualname__)
         return plain_find(self, kind)
 
@@ -160,7 +173,7 @@ def artifacts(bench: Bench, put: set[str], got: set[str]) -> Callable[[], None]:
         type.__setattr__(Attempt, "put", plain_put)
         type.__setattr__(Attempt, "find", plain_find)
 
-    leaf.check = noting
+    leaf.check = noting_awaited if leaf.is_async else noting
     type.__setattr__(Attempt, "put", noted_put)
     type.__setattr__(Attempt, "find", noted_find)
     return undo

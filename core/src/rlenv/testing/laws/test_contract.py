@@ -47,7 +47,7 @@ def _makers(subject: Subject) -> list[Slot]:
 
 
 def _declared(stage: Any) -> None:
-    for name in ("needs", "makes"):
+    for name in ("needs", "takes", "makes"):
         kinds = getattr(stage, name, ())
         sound = isinstance(kinds, (tuple, list)) and all(isinstance(kind, type) for kind in kinds)
         require(sound, f"{name} is a tuple of types", (name, kinds))
@@ -176,7 +176,7 @@ def test_artifacts(subject: Subject) -> None:
     makes = {kind.__qualname__ for kind in getattr(stage, "makes", ())}
     needs = {kind.__qualname__ for kind in getattr(stage, "needs", ())}
     seen = probe(subject)
-    took = seen.got - makes
+    took = seen.got - makes - {kind.__qualname__ for kind in getattr(stage, "takes", ())}
     for what, odd in (
         ("it puts an artifact that it does not name in makes", seen.put - makes),
         ("it never puts an artifact that it names in makes", makes - seen.put),
