@@ -63,13 +63,17 @@ def _branch(branch: Branch, run: Run, host: Host, seconds: float) -> Walk:
     children = branch.children
     results: list[StageResult] = []
     spent = 0.0
-    alone = not run.grouped
     wanted = _step(fold, None)
     while type(wanted) is int:
         child = children[wanted]
-        fresh = alone and run.known is None
-        if fresh and type(child) is Leaf and spent < seconds and host.runs(child):
-            result = host.check(child, run, seconds - spent)  # the usual case, without a detour
+        if (  # the usual case, without a detour
+            run.known is None
+            and not run.grouped
+            and type(child) is Leaf
+            and spent < seconds
+            and host.runs(child)
+        ):
+            result = host.check(child, run, seconds - spent)
             run.log.append(result)
         else:
             result = yield from _node(child, run, host, seconds - spent)
@@ -191,7 +195,7 @@ def fault_of(err: BaseException) -> Fault:
     if isinstance(err, TaskError):
         return Fault("input", str(err))
     if isinstance(err, MemoryError):
-        return Fault("memory", "the stage ran out of memory", transient=False)
+        return Fault("memory", "the stage ran out of memory")
     place = place_of(err)
     if isinstance(err, ScoreError):
         return Fault("contract", f"{err}{place}")
@@ -205,7 +209,7 @@ def place_of(err: BaseException) -> str:
     frames = traceback.extract_tb(err.__traceback__)
     if not frames:
         return ""
-    file = "/".join(frames[-1].filename.replace("\\", "/").rsplit("/", 2)[-2:])
+    file = "/".join(frames[-1].filename.replace("\\", "/").split("/")[-2:])
     return f" ({file}:{frames[-1].lineno})"
 
 

@@ -16,6 +16,7 @@ from .values import Outcome, Task
 _MATCH = Outcome(1.0, "equal")
 _EMPTY = Outcome(0.0, "the response is empty")
 _OTHER = Outcome(0.0, "not equal")
+_SHRINKS = 4  # normalizing shortens a text to a quarter at most, and can take quadratic time
 _UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))  # spaces, controls, zero-width
 
 
@@ -63,8 +64,7 @@ class Equal:
         response = self._outer(attempt.response)
         if _blank(response):
             return _EMPTY
-        # normalizing shortens a text to a quarter at most, and can take quadratic time
-        if len(response) <= 64 or len(response) <= 8 * max(map(len, accepted)):
+        if len(response) <= _SHRINKS * max(map(len, accepted)):
             response = self._normal(response)
         return _MATCH if response in accepted else _OTHER
 
@@ -98,7 +98,7 @@ class Equal:
             inner = " ".join(text.split())
             if self.strip or not text:
                 return inner
-            return " " * text[0].isspace() + inner + " " * (text[-1].isspace() and inner != "")
+            return " " * text[0].isspace() + inner + " " * text[-1].isspace()
         return text.strip() if self.strip else text
 
 

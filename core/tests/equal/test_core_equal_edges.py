@@ -17,6 +17,11 @@ def test_a_long_answer_is_normalized_like_a_short_one() -> None:
     assert score("a" * 100, "A" * 100, case=True) == 1.0
 
 
+def test_a_letter_may_be_written_with_all_its_marks_apart() -> None:
+    assert score("\u1f82", "\u03b1\u0313\u0300\u0345", nfkc=True) == 1.0
+    assert score("\u1f82" * 30, "\u03b1\u0313\u0300\u0345" * 30, nfkc=True) == 1.0
+
+
 def test_an_answer_with_aliases_is_still_right_itself() -> None:
     assert score("USA", "USA", aliases={"USA": ["United States"]}) == 1.0
 
