@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Context, localcontext
+from decimal import Decimal as Whole
 from fractions import Fraction
 
 import pytest
 from rlenv_plugin_math.compare import Options, decide
-from rlenv_plugin_math.compare.tolerance import Decimal, decimal
+from rlenv_plugin_math.compare.same import same
+from rlenv_plugin_math.compare.tolerance import Decimal, decimal, number
+from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.parser import parse
 from rlenv_plugin_math.tree import Mul, Neg, Node, Num, Pow
 
@@ -75,6 +79,25 @@ def test_a_gold_that_states_more_digits_than_it_was_given_is_not_met() -> None:
 def test_a_large_value_is_measured_to_its_last_place() -> None:
     assert equal(r"10^{20}\pi", "314159265358979323846.264338")
     assert not equal(r"10^{20}\pi", "314159265358979323846.264340")
+
+
+@pytest.mark.parametrize("power", [150, 300])
+def test_a_decimal_of_hundreds_of_digits_is_measured_to_its_last_place(power: int) -> None:
+    with localcontext(Context(prec=power + 7)):
+        root = Whole(2).sqrt().scaleb(power)
+        above, below = root.next_plus(), root.next_minus()
+
+    gold = rf"10^{{{power}}}\sqrt{{2}}"
+    assert equal(gold, f"{root:f}")
+    assert not equal(gold, f"{above.next_plus(Context(prec=power + 7)):f}")
+    assert not equal(gold, f"{below.next_minus(Context(prec=power + 7)):f}")
+
+
+def test_a_constant_is_measured_to_4096_digits_at_most() -> None:
+    case = Case(b"key", Options(), same)
+
+    assert str(number(parse(r"\pi"), case, 4096)).startswith("3.14159")
+    assert number(parse(r"\pi"), case, 4097) is None
 
 
 def test_a_tolerance_ends_where_it_says() -> None:

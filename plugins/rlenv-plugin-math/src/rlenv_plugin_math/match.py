@@ -112,11 +112,10 @@ def _decide(wanted: Node, read: Given, key: Key, options: Options) -> Match:
     tried = read.nodes if has_words(wanted) else read.nodes[-1:]
     if type(tried[0]) is Text and type(wanted) is not Text and wanted != SetOf(()):
         return Match(equal=False, how="words")
-    decision = decide(wanted, tried[0], key=key, options=options)
-    for node in tried[1:]:
+    for node in tried:
+        decision = decide(wanted, node, key=key, options=options)
         if decision.equal:
             break
-        decision = decide(wanted, node, key=key, options=options)
     if not decision.equal and _is_one_value(wanted, tried[0], key, options):
         return Match(equal=True, how="each")
     return Match(equal=decision.equal, how=decision.how, decided=decision.decided)

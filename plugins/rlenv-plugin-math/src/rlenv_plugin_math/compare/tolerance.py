@@ -108,7 +108,7 @@ def near_rounded(exact: Node, rounded: Fraction, unit: Fraction, case: Case) -> 
     value = rational(exact, case)
     if value is not None:
         return abs(value - rounded) * 2 <= unit
-    digits = 20 + bits(unit) * 3 // 10 + bits(rounded) * 3 // 10
+    digits = 20 + (bits(unit) + bits(rounded)) // 3  # a decimal digit takes more than three bits
     measured = number(exact, case, digits)
     if measured is None:
         return False
@@ -117,7 +117,10 @@ def near_rounded(exact: Node, rounded: Fraction, unit: Fraction, case: Case) -> 
 
 
 def number(node: Node, case: Case, digits: int) -> Any:
-    """The real value of a constant to ``digits`` digits as an mpmath number, None where it has none."""
+    """The real value of a constant to ``digits`` digits as an mpmath number.
+
+    None where it has none, and when more than 4096 digits are asked for.
+    """
     if digits > _MOST_BITS:
         return None
     at = Evaluator(precise(digits), {}, case)
