@@ -23,7 +23,7 @@ help:
 	@echo "make test   ruff, mypy --strict and every test"
 	@echo "make lint   ruff and mypy --strict only"
 	@echo "make bench  ratios against python itself and against peers"
-	@echo "make mutants  see whether the tests notice changes to the code that decides (an hour)"
+	@echo "make mutants  see whether the tests notice changes to the code that decides (an hour; ONLY=math, ONLY=tolerance)"
 	@echo "make clean  remove what make made, $(VENV) included"
 	@echo "Variables: PYTHON=python3.12  VENV=.venv  OUT=out  JOBS=auto (test processes)"
 
@@ -44,7 +44,7 @@ bench: $(VENV)/.dev
 
 # Mutmut keeps a set-up of its own, so that no test of the house comes to depend on it.
 mutants: $(VENV)-mutants/.mutants
-	$(VENV)-mutants/bin/python benchmarks/mutants.py
+	$(VENV)-mutants/bin/python benchmarks/mutants.py $(ONLY)
 
 clean:
 	rm -rf $(VENV) $(VENV)-mutants build/mutants $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

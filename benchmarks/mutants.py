@@ -1,7 +1,9 @@
 """Whether the tests notice a mistake: change one thing in the code that decides rewards, and see a test fail.
 
 ``make mutants`` runs this: mutmut makes and judges the mutants, mutants.toml says of what, and the outcome is
-written to docs/mutants.md.  It ends with an error when a mutant survives that mutants.toml does not explain.
+written to docs/mutants.md once all are judged.  What was judged is kept in build/mutants for as long as the code
+and its tests stay as they are, so a run that was stopped goes on where it ended.  Ends with an error when a mutant
+survives that mutants.toml does not explain.
 """
 
 from __future__ import annotations
@@ -15,22 +17,26 @@ sys.path[0] = str(ROOT)  # `math.py` beside this file would hide `math`
 import argparse
 import ast
 import difflib
+import hashlib
 import json
 import os
 import random
 import re
 import shutil
+import signal
 import subprocess
+import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 SETTINGS = ROOT / "benchmarks/mutants.toml"
 PAGE = ROOT / "docs/mutants.md"
 WORK = ROOT / "build/mutants"
-KILLED = frozenset(
-    {1, 3, 24, 36, 152, 255, -24, -9, -11}
-)  # a test failed, or time or memory ran out
+LATE = frozenset({24, 36, 152, 255, -24})  # out of time
+KILLED = frozenset({1, 3, -9, -11}) | LATE  # or a test failed, or memory ran out
+UNJUDGED = frozenset({None, 2})  # not tried yet, or interrupted
+EVERY = 60.0  # seconds from one line of progress to the next
 PYTEST_INI = """[pytest]
 filterwarnings = error
 markers =
@@ -74,6 +80,22 @@ class Mutant(NamedTuple):
     @property
     def killed(self) -> bool:
         return self.status in KILLED
+
+    @property
+    def judged(self) -> bool:
+        return self.status not in UNJUDGED
+
+
+class Broken(Exception):
+    """Mutmut did not do what it was asked."""
+
+
+def statuses(folder: Path) -> dict[str, int | None]:
+    """What mutmut says of each mutant there, by name; raises ValueError while it writes that down."""
+    found: dict[str, int | None] = {}
+    for meta in (folder / "mutants/src").rglob("*.meta"):
+        found |= json.loads(meta.read_text("utf-8"))["exit_code_by_key"]
+    return found
 
 
 def mutants(folder: Path, prefix: str) -> Iterator[Mutant]:
@@ -137,23 +159,57 @@ class Part:
         self.source = ROOT / settings["folder"]
         self.folder = WORK / name
 
-    def prepare(self) -> None:
-        """Copy the code and its tests, and write mutmut's settings."""
+    def prepare(self, *, fresh: bool) -> None:
+        """Copy the code and its tests, and write mutmut's settings; unless that was done, and nothing changed since."""
+        if self.current() and not fresh:
+            return
         shutil.rmtree(self.folder, ignore_errors=True)
         unwanted = shutil.ignore_patterns("__pycache__")
         for inner in ("src", "tests"):
             shutil.copytree(self.source / inner, self.folder / inner, ignore=unwanted)
-        (self.folder / "mutants/src").mkdir(
-            parents=True
-        )  # Python forgets no folder that was missing
-        (self.folder / "conftest.py").write_text(
-            CONFTEST.format(few=self.settings["examples"]), "utf-8"
-        )
+        shutil.copytree(ROOT / "core/src", self.folder / "core", ignore=unwanted)
+        # Python forgets no folder that was missing
+        (self.folder / "mutants/src").mkdir(parents=True)
+        few = CONFTEST.format(few=self.settings["examples"])
+        (self.folder / "conftest.py").write_text(few, "utf-8")
         (self.folder / "pytest.ini").write_text(PYTEST_INI, "utf-8")
+        lines = [f"{key} = {json.dumps(value)}" for key, value in self._tool().items()]
+        text = "[tool.mutmut]\n" + "\n".join(lines) + "\n"
+        (self.folder / "pyproject.toml").write_text(text, "utf-8")
+        (self.folder / "stamp").write_text(self._stamp(), "utf-8")
+
+    def _stamp(self) -> str:
+        """Differs when anything differs that could change what is judged."""
+        said = hashlib.sha256(json.dumps([self._tool(), self.settings, CONFTEST]).encode())
+        for folder in (self.source / "src", self.source / "tests", ROOT / "core/src"):
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    said.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+        return said.hexdigest()
+
+    def current(self) -> bool:
+        """Whether what was judged before still holds, and can be read."""
+        if _text(self.folder / "stamp") != self._stamp():
+            return False
+        try:
+            statuses(self.folder)
+        except ValueError:  # stopped while it was written
+            return False
+        return True
+
+    def concerned(self, only: Sequence[str]) -> bool:
+        """Whether any of these words names this part or one of its modules."""
+        return not only or any(
+            word == self.name or any(word in module for module in self.settings["modules"])
+            for word in only
+        )
+
+    def _tool(self) -> dict[str, Any]:
+        """The settings of mutmut."""
         quiet = ["--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:xdist"]
         for test in self.settings.get("skip", ()):
             quiet += ["--deselect", test]
-        tool = {
+        return {
             "source_paths": ["src"],
             "only_mutate": self.settings["modules"],
             "also_copy": ["conftest.py", "pytest.ini"],
@@ -164,24 +220,6 @@ class Part:
             "use_git_change_detection": False,
             "track_dependencies": False,
         }
-        lines = [f"{key} = {json.dumps(value)}" for key, value in tool.items()]
-        text = "[tool.mutmut]\n" + "\n".join(lines) + "\n"
-        (self.folder / "pyproject.toml").write_text(text, "utf-8")
-
-    def mutmut(self, names: Sequence[str]) -> int:
-        """Judge these mutants; make them first when there are none."""
-        paths = [self.folder / "mutants/src", ROOT / "core/src"]
-        found = os.pathsep.join(map(str, paths))
-        command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *names]
-        with (self.folder / "mutmut.log").open("a", encoding="utf-8") as log:
-            return subprocess.run(
-                command,
-                cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": found},
-                stdout=log,
-                stderr=log,
-                check=False,
-            ).returncode
 
     def chosen(self, seed: int) -> list[Mutant]:
         """The mutants to judge: all, or a sample when there are more than ``at_most``."""
@@ -191,19 +229,93 @@ class Part:
             return every
         return sorted(random.Random(seed).sample(every, at_most))
 
+    def make(self) -> None:
+        """Make the mutants, and see which test runs what."""
+        if not (self.folder / "mutants/mutmut-stats.json").exists():
+            print(f"{self.name}: makes the mutants", flush=True)
+            self._mutmut(["none.*"])  # which matches nothing
+        if not statuses(self.folder):
+            raise Broken(self._last_words())
 
-def run_part(part: Part, seed: int) -> list[Mutant]:
-    part.prepare()
-    part.mutmut(["none.*"])  # matches nothing: only makes the mutants and sees which test runs what
-    chosen = part.chosen(seed)
-    print(f"{part.name}: {len(chosen)} mutants", flush=True)
-    if not chosen or part.mutmut([m.name for m in chosen]):
-        sys.exit(f"mutmut broke, see {part.folder / 'mutmut.log'}")
-    return judged(part, seed)
+    def judge(self, names: Sequence[str]) -> None:
+        """Judge these; what counts is what was judged, not how mutmut ends."""
+        left = list(names)
+        while left:
+            self._mutmut(left, told=True)
+            known = statuses(self.folder)
+            still = [name for name in left if known[name] in UNJUDGED]
+            if len(still) == len(left):
+                raise Broken(self._last_words())
+            left = still
+
+    def judge_late(self, names: Iterable[str]) -> None:
+        """Judge once more what ran out of time, which a busy machine may be to blame for."""
+        seen = self.folder / "late"
+        known = statuses(self.folder)
+        late = sorted({n for n in names if known[n] in LATE} - set(_text(seen).split()))
+        if late:
+            print(f"{self.name}: {len(late)} ran out of time, once more", flush=True)
+            self.judge(late)
+            seen.write_text("\n".join({*_text(seen).split(), *late}), "utf-8")
+
+    def _mutmut(self, names: Sequence[str], *, told: bool = False) -> None:
+        paths = [self.folder / "mutants/src", self.folder / "core"]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+        command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *names]
+        with (
+            (self.folder / "mutmut.log").open("a", encoding="utf-8") as log,
+            subprocess.Popen(
+                command, cwd=self.folder, env=env, stdout=log, stderr=log, start_new_session=True
+            ) as child,
+        ):
+            try:
+                self._wait(child, names, told=told)
+            except BaseException:
+                os.killpg(child.pid, signal.SIGTERM)
+                raise
+
+    def _wait(self, child: subprocess.Popen[bytes], names: Sequence[str], *, told: bool) -> None:
+        start = time.monotonic()
+        while True:
+            try:
+                child.wait(EVERY)
+            except subprocess.TimeoutExpired:
+                minutes = (time.monotonic() - start) / 60
+                print(f"{self.name}: {minutes:.0f} min" + self._tally(names) * told, flush=True)
+            else:
+                return
+
+    def _tally(self, names: Sequence[str]) -> str:
+        try:
+            known = statuses(self.folder)
+        except ValueError:
+            return ""
+        found = [known[name] for name in names if known[name] not in UNJUDGED]
+        lived = sum(status not in KILLED for status in found)
+        return f", {len(found)} of {len(names)} judged, {lived} survive"
+
+    def _last_words(self) -> str:
+        log = self.folder / "mutmut.log"
+        return f"mutmut broke, see {log}:\n" + "\n".join(_text(log).splitlines()[-20:])
 
 
-def judged(part: Part, seed: int) -> list[Mutant]:
-    return part.chosen(seed)
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", errors="replace") if path.exists() else ""
+
+
+def wanted(part: Part, mutant: Mutant, only: Sequence[str]) -> bool:
+    """Whether the mutant is among those asked for: by the name of its part, or a piece of its module's path."""
+    module = mutant.module.removeprefix(part.settings["folder"])
+    return not only or any(word == part.name or word in module for word in only)
+
+
+def run_part(part: Part, seed: int, only: Sequence[str]) -> None:
+    part.make()
+    chosen = [m for m in part.chosen(seed) if wanted(part, m, only)]
+    left = [m.name for m in chosen if not m.judged]
+    print(f"{part.name}: {len(left)} of {len(chosen)} mutants are to be judged", flush=True)
+    part.judge(left)
+    part.judge_late(m.name for m in chosen)
 
 
 def explanation(mutant: Mutant, known: Sequence[dict[str, Any]]) -> str | None:
@@ -217,29 +329,29 @@ def explanation(mutant: Mutant, known: Sequence[dict[str, Any]]) -> str | None:
     return None
 
 
-def page(found: dict[str, list[Mutant]], settings: dict[str, Any]) -> tuple[str, int]:
+def page(found: Sequence[Mutant], settings: dict[str, Any]) -> tuple[str, int]:
     """(the text of docs/mutants.md, how many survivors nothing explains)."""
-    rows, survivors = [], []
-    for part in found.values():
-        for module in sorted({m.module for m in part}):
-            own = [m for m in part if m.module == module]
-            rows.append(_row(f"`{module}`", own))
-            survivors += [m for m in own if not m.killed]
-    everything = [m for part in found.values() for m in part]
-    rows.append(_row("**all**", everything))
+    modules = sorted({m.module for m in found})
+    rows = [_row(f"`{module}`", [m for m in found if m.module == module]) for module in modules]
+    rows.append(_row("**all**", found))
     known = settings.get("equivalent", [])
-    why = [(m, explanation(m, known)) for m in survivors]
+    why = [(m, explanation(m, known)) for m in found if not m.killed]
     lines = [settings["introduction"].strip(), "", HEAD, *rows, "", "## The survivors", ""]
     lines += [_survivor(m, said) for m, said in why] or ["None."]
     return "\n".join(lines) + "\n", sum(said is None for _, said in why)
 
 
-HEAD = "| module | mutants | killed | survived | share that survived |\n|---|---:|---:|---:|---:|"
+HEAD = (
+    "| module | mutants | killed | of these by time | survived | share that survived |\n"
+    "|---|---:|---:|---:|---:|---:|"
+)
 
 
-def _row(name: str, own: list[Mutant]) -> str:
+def _row(name: str, own: Sequence[Mutant]) -> str:
     lived = sum(not m.killed for m in own)
-    return f"| {name} | {len(own)} | {len(own) - lived} | {lived} | {lived / len(own):.1%} |"
+    late = sum(m.status in LATE for m in own)
+    share = lived / len(own)
+    return f"| {name} | {len(own)} | {len(own) - lived} | {late} | {lived} | {share:.1%} |"
 
 
 def _survivor(mutant: Mutant, said: str | None) -> str:
@@ -247,23 +359,44 @@ def _survivor(mutant: Mutant, said: str | None) -> str:
     return f"- `{mutant.module}`, `{mutant.function}`: {shown} — {said or '**not explained**'}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", help="the parts of mutants.toml to run; all by default")
-    parser.add_argument("--report", action="store_true", help="write the page from the last run")
-    given = parser.parse_args()
-    settings = tomllib.loads(SETTINGS.read_text("utf-8"))
-    seed = settings["seed"]
-    found = {}
-    for name, own in settings["part"].items():
-        part = Part(name, own)
-        rerun = not given.report and (not given.parts or name in given.parts)
-        found[name] = run_part(part, seed) if rerun else judged(part, seed)
+def report(chosen: Sequence[Mutant], settings: dict[str, Any], *, complete: bool) -> None:
+    """Print what is known, and write the page when that is everything."""
+    found = sorted((m for m in chosen if m.judged), key=lambda m: m.module)
+    if not found:
+        sys.exit("no mutant was judged")
     text, unexplained = page(found, settings)
-    PAGE.write_text(text, "utf-8")
-    print(text)
+    print(text[text.index(HEAD) :])
+    if complete and len(found) == len(chosen):
+        PAGE.write_text(text, "utf-8")
+    else:
+        print(f"{PAGE.name} stays as it is: {len(chosen) - len(found)} or more are not judged yet")
     if unexplained:
         sys.exit(f"{unexplained} mutants survive and are not explained in {SETTINGS.name}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="parts (core, math) or pieces of modules' paths")
+    parser.add_argument("--fresh", action="store_true", help="forget what was judged before")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    settings = tomllib.loads(SETTINGS.read_text("utf-8"))
+    seed = settings["seed"]
+    parts = [Part(name, own) for name, own in settings["part"].items()]
+    running = [part for part in parts if part.concerned(given.only)]
+    if not running:
+        sys.exit(f"no part and no module of {SETTINGS.name} is called {' or '.join(given.only)}")
+    try:
+        for part in running:
+            part.prepare(fresh=given.fresh)
+            run_part(part, seed, given.only)
+    except KeyboardInterrupt:
+        sys.exit("stopped; the same command goes on where this ended")
+    except Broken as error:
+        sys.exit(str(error))
+    current = [part for part in parts if part.current()]
+    chosen = [mutant for part in current for mutant in part.chosen(seed)]
+    report(chosen, settings, complete=len(current) == len(parts))
 
 
 if __name__ == "__main__":
