@@ -19,6 +19,7 @@ class Leaf:
 
     __slots__ = (
         "__weakref__",
+        "at_once",
         "check",
         "check_group",
         "index",
@@ -51,6 +52,7 @@ class Leaf:
         self.uses: tuple[tuple[str, ...], ...] = tuple(
             tuple(path.split(".")) for path in getattr(stage, "uses", ())
         )
+        self.at_once: int | None = getattr(stage, "at_once", None)
         self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
         own = slot.timeout if slot.timeout is not None else getattr(stage, "default_timeout", None)
         self.timeout: float = DEFAULT_TIMEOUT if own is None else own
@@ -207,6 +209,8 @@ def _stage_problems(leaf: Leaf) -> Iterator[str]:
                 f"{who}: an inline stage is bounded by size and cannot be timed out; "
                 'drop the timeout, or run it with isolation (where = "worker")'
             )
+    if leaf.at_once is not None and (type(leaf.at_once) is not int or leaf.at_once < 1):
+        yield f"{who}: at_once is a whole number from 1, not {leaf.at_once!r}"
     if leaf.place == "caller" and not leaf.is_async:
         yield f'{who}: where = "caller" is for async stages; write async def check'
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ from .wire import Wire, decode_attempt, decode_result, encode_result, encode_ver
 
 if TYPE_CHECKING:
     import asyncio
+    from typing import TypeAlias
+
+    Doors: TypeAlias = dict[int, asyncio.Semaphore]  # by the index of a leaf that limits itself
 
 
 class Elsewhere:
@@ -196,9 +200,12 @@ def _made(plan: Plan, attempt: Attempt, before: dict[type, Any]) -> dict[type, A
 class _LoopHost(_Host):
     """The same on a worker's event loop: async checks awaited, plain ones in a thread, one at a time."""
 
-    def __init__(self, plan: Plan, report: Any, payload: Wire, turn: asyncio.Lock) -> None:
+    def __init__(
+        self, plan: Plan, report: Any, payload: Wire, turn: asyncio.Lock, doors: Doors
+    ) -> None:
         super().__init__(plan, report, payload)
         self._turn = turn
+        self._doors = doors
 
     def runs(self, leaf: Leaf) -> bool:  # noqa: ARG002
         return False
@@ -213,11 +220,15 @@ class _LoopHost(_Host):
 
         check = leaf.check
         assert check is not None
-        refused = self.begin(leaf, run, seconds)
+        door = self._doors.get(leaf.index)
+        refused = self.begin(leaf, run, seconds if door is None else math.inf)
         if refused is not None:
             return refused
-        start = perf_counter()
-        said = await check_awaited(leaf, lambda: check(run.attempt), seconds)
+        async with door or nullcontext():
+            if door is not None:
+                self.report.begin(seconds, leaf.index)  # its clock stood while it waited
+            start = perf_counter()
+            said = await check_awaited(leaf, lambda: check(run.attempt), seconds)
         if type(said) is not StageResult:
             said = judged(leaf, said, perf_counter() - start)
         return self._ended(said)
@@ -248,7 +259,14 @@ class Runner:
         if self.is_async:
             import asyncio
 
+            asked = [getattr(leaf.stage, "in_flight", 64) for leaf in self._plan.leaves]
+            self.in_flight = min(asked)
             self._turn = asyncio.Lock()
+            self._doors: Doors = {
+                leaf.index: asyncio.Semaphore(leaf.at_once)
+                for leaf in self._plan.leaves
+                if leaf.at_once is not None
+            }
 
     def __call__(self, payload: Wire, report: Any) -> Wire:
         host = _Host(self._plan, report, payload)
@@ -261,7 +279,7 @@ class Runner:
         return _reply(host, None)
 
     async def arun(self, payload: Wire, report: Any) -> Wire:
-        host = _LoopHost(self._plan, report, payload, self._turn)
+        host = _LoopHost(self._plan, report, payload, self._turn, self._doors)
         walk = verdict(self._plan, host.run, host, "")
         try:
             wanted = next(walk)

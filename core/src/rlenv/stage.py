@@ -79,9 +79,11 @@ class Stage(Protocol):
 
     where: "worker" (a killable process, the default), "caller" (async only) or "inline" (bounded by size).
     uses: what it needs of a task, as paths: ("answer", "info.tests").
+    at_once: how many of its async checks one worker runs at a time; the clocks of those that wait stand.
     needs, makes: artifact types taken from earlier stages and handed to later ones.
     takes: artifact types it uses where an earlier stage made them, and does without elsewhere.
     default_gate, default_timeout: what its slot gets when it names none.
+    in_flight: how many attempts one worker has under way at one time; for async checks, at most 64.
     deterministic: False for what is measured or sampled.
     validate(task): raises TaskError; runs over all tasks when they load.
     survey(tasks): runs once over all tasks when they are sound; what it returns, one line each, are

@@ -404,7 +404,7 @@ def test_a_composites_timeout_bounds_its_children_together():
 
 
 class Guesses(Count):
-    needs = ()
+    needs = ()  # type: ignore[assignment]
     takes = (Words,)
 
     def check(self, attempt):
@@ -419,3 +419,34 @@ def test_a_stage_takes_what_an_earlier_one_made_and_does_without_elsewhere(place
         assert env.verify(TASK, "yes") == 1.0
     with Environment("e", [Slot("guess", Guesses(place))]) as env:
         assert env.verify(TASK, "yes") == 0.5
+
+
+class Narrow(Waits):
+    """Three at most at a time; each says how many there were."""
+
+    at_once = 3
+    inside = 0
+
+    async def check(self, attempt):
+        type(self).inside += 1
+        there = type(self).inside
+        await asyncio.sleep(0.15)
+        type(self).inside -= 1
+        return Outcome(1.0, data={"there": there})
+
+
+def test_a_stage_that_limits_itself_keeps_the_others_waiting_without_their_clocks():
+    pairs = [(TASK, str(i)) for i in range(24)]
+    with Environment("e", [Slot("narrow", Narrow("worker"), timeout=0.4)]) as env:
+        found = list(env.evaluate_many(pairs, workers=1))
+
+    assert all(verdict.scored for verdict in found)
+    assert max(v.results[0].outcome.data["there"] for v in found) == 3
+
+
+def test_loading_refuses_a_stage_that_lets_nobody_in():
+    class Closed(Waits):
+        at_once = 0
+
+    with pytest.raises(ConfigError, match="at_once is a whole number from 1, not 0"):
+        Environment("e", [Slot("closed", Closed("worker"))])
