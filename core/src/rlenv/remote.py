@@ -259,8 +259,6 @@ class Runner:
         if self.is_async:
             import asyncio
 
-            asked = [getattr(leaf.stage, "in_flight", 64) for leaf in self._plan.leaves]
-            self.in_flight = min(asked)
             self._turn = asyncio.Lock()
             self._doors: Doors = {
                 leaf.index: asyncio.Semaphore(leaf.at_once)

@@ -83,7 +83,6 @@ class Stage(Protocol):
     needs, makes: artifact types taken from earlier stages and handed to later ones.
     takes: artifact types it uses where an earlier stage made them, and does without elsewhere.
     default_gate, default_timeout: what its slot gets when it names none.
-    in_flight: how many attempts one worker has under way at one time; for async checks, at most 64.
     deterministic: False for what is measured or sampled.
     validate(task): raises TaskError; runs over all tasks when they load.
     survey(tasks): runs once over all tasks when they are sound; what it returns, one line each, are

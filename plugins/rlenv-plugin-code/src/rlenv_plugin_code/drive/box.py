@@ -109,6 +109,20 @@ class Box:
         chosen = ISOLATIONS[self.isolation]
         return get(chosen.sandbox, **{**chosen.options, **self.options})
 
+    def make(self) -> Sandbox:
+        """Another one of the same kind, for whoever closes it.
+
+        Raises:
+            PluginError: as ``sandbox``.
+        """
+        from rlenv.plugins import registry
+
+        chosen = ISOLATIONS[self.isolation]
+        made: Sandbox = registry().parts("sandbox", chosen.sandbox)(
+            **{**chosen.options, **self.options}
+        )
+        return made
+
     def profile(self, language: str) -> Profile:
         """The profile for runs of programs of this language."""
         return profile_of(

@@ -1,13 +1,14 @@
-"""Golden programs on trial: whether they pass their own task, asked when tasks load."""
+"""What is tried when tasks load: whether there is such a sandbox, and whether golden programs pass their own tasks."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
 from threading import Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from rlenv.errors import TaskError
+from rlenv.sandbox import Profile, Sandbox
 from rlenv.values import Task
 
 from rlenv_plugin_code.artifacts import Answer
@@ -16,10 +17,14 @@ from rlenv_plugin_code.prepared import Prepared
 from rlenv_plugin_code.spec import Tests
 from rlenv_plugin_code.stdout import same_output
 
+from .box import Box
 from .runs import Runs
 from .work import golden_answers, inputs_of
 
-__all__ = ["prove"]
+__all__ = ["prove", "usable"]
+
+T = TypeVar("T")
+_usable: set[tuple[str, str, Profile]] = set()
 
 
 def prove(runs: Runs, task: Task, ready: Prepared) -> None:
@@ -69,9 +74,31 @@ def _right(tests: Tests, place: int, answer: Answer) -> bool:
     )
 
 
-def _now(coroutine: Coroutine[Any, Any, tuple[Answer, ...]]) -> tuple[Answer, ...]:
+def usable(box: Box, language: str) -> None:
+    """Open a place once per process, in a sandbox that is closed again.
+
+    Raises:
+        ConfigError: there is none; what is missing, and how to get it.
+        VerifierFault: it cannot be reached.
+    """
+    profile = box.profile(language)
+    key = (box.isolation, repr(sorted(box.options.items())), profile)
+    if key not in _usable:
+        _now(_opened(box.make(), profile))
+        _usable.add(key)
+
+
+async def _opened(sandbox: Sandbox, profile: Profile) -> None:
+    try:
+        session = await sandbox.open(profile)
+        await session.close()
+    finally:
+        await sandbox.aclose()
+
+
+def _now(coroutine: Coroutine[Any, Any, T]) -> T:
     """What a coroutine returns, also where a loop runs already."""
-    result: list[tuple[Answer, ...]] = []
+    result: list[T] = []
     raised: list[BaseException] = []
 
     def run() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from attrs import Attribute, field, frozen, validators
-from rlenv.errors import ConfigError, TaskError
+from rlenv.errors import ConfigError, PluginError, TaskError, VerifierFault
 from rlenv.sandbox import TIERS, Tier, rank
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
@@ -17,6 +17,7 @@ from rlenv_plugin_code.artifacts import Answer, Answers, Compiled
 from rlenv_plugin_code.drive.box import ISOLATIONS, OUTPUT_BYTES, PIDS, Box
 from rlenv_plugin_code.drive.clock import Clock
 from rlenv_plugin_code.drive.compiling import compiled
+from rlenv_plugin_code.drive.proof import prove, usable
 from rlenv_plugin_code.drive.runs import Runs
 from rlenv_plugin_code.drive.work import agree, answers_of, inputs_of
 from rlenv_plugin_code.prepared import Prepared, prepared
@@ -63,6 +64,8 @@ class Run:
     where: ClassVar[str] = "worker"
     uses: ClassVar[tuple[str, ...]] = ("info.tests",)
     makes: ClassVar[tuple[type, ...]] = (Answers,)
+    takes: ClassVar[tuple[type, ...]] = (Compiled,)
+    default_timeout: ClassVar[float] = 90.0  # its own budget, after that of who holds the place
 
     isolation: str = field(default="jail", validator=validators.in_(tuple(ISOLATIONS)))
     min_isolation: str = field(default="jail", validator=validators.in_(TIERS))
@@ -87,6 +90,12 @@ class Run:
                 "if the programs are to be trusted"
             )
 
+    @property
+    def at_once(self) -> int:
+        """As many as there are places in the sandbox: the others wait where no clock runs."""
+        given = os.environ.get("RLENV_SANDBOX_SLOTS", "")
+        return int(self.sandbox.get("places") or (given.isdecimal() and int(given)) or 2)
+
     def validate(self, task: Task) -> None:
         """Refuse tests that cannot be run here.
 
@@ -107,10 +116,13 @@ class Run:
         if seconds > self.budget:
             said = f"tests.time is {seconds:g} s, more than the stage's budget of {self.budget:g} s"
             raise TaskError(f"{said}: raise budget, and with it the slot's timeout", task.id)
+        runs = self._runs(tests, Clock(self.budget))
+        try:
+            usable(runs.box, tests.language)
+        except (ConfigError, PluginError, VerifierFault) as err:
+            raise TaskError(f"this task cannot be run here: {err}", task.id) from None
         if self.check_golden and tests.golden:
-            from rlenv_plugin_code.drive.proof import prove
-
-            prove(self._runs(tests, Clock(self.budget)), task, ready)
+            prove(runs, task, ready)
 
     def _check_tier(self, tests: Tests) -> None:
         tier = ISOLATIONS[self.isolation].tier

@@ -1,0 +1,121 @@
+"""``code/run`` as a stage: its options, what it refuses at load, and how it stands in an environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from code_runs import closed_sandbox, function_task, jailed, judged, task_of
+from rlenv import Environment
+from rlenv.errors import ConfigError, PluginError, TaskError, VerifierFault
+from rlenv.values import Fault
+from rlenv_plugin_code.drive import proof
+from rlenv_plugin_code.drive.box import Box
+from rlenv_plugin_code.stages.run import Run
+
+pytestmark = pytest.mark.usefixtures("closed_sandbox")
+__all__ = ["closed_sandbox"]
+PLAIN: dict[str, Any] = {"isolation": "process", "min_isolation": "process"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"isolation": "chroot"},
+        {"min_isolation": "none"},
+        {"timeout": 0},
+        {"budget": -1.0},
+        {"memory_mb": 0},
+        {"memory_mb": 1 << 40},
+        {"repeat": 0},
+        {"retries": 11},
+        {"prefix": "all"},
+        {"language": "cobol"},
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, ConfigError)):
+        Run(**{**PLAIN, **options})
+
+
+def test_a_weaker_isolation_than_asked_for_is_never_chosen_silently() -> None:
+    with pytest.raises(ConfigError, match="lower min_isolation"):
+        Run(isolation="process")
+    with pytest.raises(ConfigError, match="container"):
+        Run(isolation="docker")
+    Run(isolation="docker+gvisor")
+    Run(isolation="docker", min_isolation="container")
+
+
+def test_a_task_may_ask_for_more_isolation_than_there_is() -> None:
+    with pytest.raises(TaskError, match="gvisor") as caught:
+        Run(**PLAIN).validate(function_task(1, min_isolation="gvisor"))
+    assert caught.value.task_id == "the task"
+
+
+def test_a_task_with_more_time_than_the_budget_is_refused() -> None:
+    with pytest.raises(TaskError, match="raise budget"):
+        Run(**PLAIN, budget=5.0).validate(function_task(1, time=6.0))
+
+
+def test_keyword_arguments_of_a_language_without_any_are_refused() -> None:
+    cases = [{"args": [], "kwargs": {"x": 1}, "expected": 1}]
+    task = task_of(
+        {"kind": "function", "entry_point": "f", "language": "javascript", "cases": cases}
+    )
+    with pytest.raises(TaskError, match="no keyword arguments"):
+        Run(**PLAIN).validate(task)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConfigError("no namespaces: sysctl kernel.unprivileged_userns_clone=1"),
+        PluginError("no plugin"),
+        VerifierFault(Fault("unavailable", "no docker daemon")),
+    ],
+)
+def test_a_sandbox_that_cannot_be_had_is_told_at_load_with_the_task(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    class Refusing:
+        async def open(self, _: Any) -> Any:
+            raise error
+
+        async def aclose(self) -> None:
+            pass
+
+    monkeypatch.setattr(Box, "make", lambda _: Refusing())
+    monkeypatch.setattr(proof, "_usable", set())
+    with pytest.raises(TaskError, match="cannot be run here") as caught:
+        Run(**PLAIN).validate(function_task(1))
+    assert caught.value.task_id == "the task"
+
+
+def test_a_preload_that_does_not_import_is_told_at_load() -> None:
+    with pytest.raises(TaskError, match="no_such_module"):
+        Run(**PLAIN, preload=["no_such_module"]).validate(function_task(1))
+
+
+def test_preloaded_modules_are_there() -> None:
+    outcome, answers = judged(
+        function_task(1),
+        "import sys\ndef f(x): return 'fractions' in sys.modules",
+        preload=["fractions"],
+    )
+    assert outcome.score == 1
+    assert answers.answers[0].value is True
+
+
+def test_the_whole_of_it_in_a_jail_in_workers() -> None:
+    jailed()
+    stages = [{"use": "code/run", "weight": 0}, {"use": "code/diff", "options": {"score": "all"}}]
+    cases = [{"args": [n], "expected": n + 1} for n in range(3)]
+    task = task_of({"kind": "function", "entry_point": "f", "cases": cases})
+    with Environment.from_dict({"name": "jailed", "stage": stages}) as env:
+        pairs = [(task, f"def f(x): return x + {n % 2}") for n in range(8)]
+        verdicts = list(env.evaluate_many(pairs, workers=2))
+    assert [verdict.value for verdict in verdicts] == [0.0, 1.0] * 4
+    outcome = verdicts[1].results[0].outcome
+    assert outcome is not None
+    assert outcome.data["isolation"] == "jail"
