@@ -143,10 +143,8 @@ class Engine:
                 streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
                 attached = api.attach_socket(made, params=streams)
                 api.start(made)
-                plain = getattr(attached, "_sock", attached)
-                sock = socket.socket(fileno=os.dup(plain.fileno()))
-                attached.close()
-                plain.close()
+                sock = socket.socket(fileno=os.dup(attached.fileno()))
+                attached._response.close()  # the SDK keeps there what is to be closed
             except BaseException:
                 api.remove_container(made, force=True)
                 raise

@@ -263,7 +263,7 @@ class _Run:
 
     def _end_starved(self) -> bool:
         assert self.report is not None
-        _, _, _, _, _, _, user, system, _, _, delay, _ = wire.END_BODY.unpack(self.report)
+        _, _, _, _, _, _, user, system, _, _, delay, _ = wire.END_BODY.unpack_from(self.report)
         return bool(delay >= self.wall / 2 > user + system)
 
     def exit(self, isolation: Tier) -> Exit:
@@ -276,7 +276,7 @@ class _Run:
                 None, "lost", wall=wall, isolation=isolation, started=self.began, fault=fault
             )
         status, began, order, oom, cut, dirty, user, system, wall, peak, delay, failure = (
-            wire.END_BODY.unpack(self.report)
+            wire.END_BODY.unpack_from(self.report)
         )
         report = Report(
             data=_REPORT.pack(status, user, system, peak, failure),
@@ -291,6 +291,7 @@ class _Run:
             truncated=bool(cut),
             stdout=bytes(self.out[0]),
             stderr=bytes(self.out[1]),
+            said=self.report[wire.END_BODY.size :].decode("utf-8", "replace"),
         )
         self.container.healthy = self.container.healthy and not dirty
         return ending(report, self.container, isolation)

@@ -42,7 +42,8 @@ class Plan(child.Plan):
         self.seed = int(config["environment"]["PYTHONHASHSEED"])
         self.native = kind == "native"
         self.rehearsals: list[Any] = []
-        self.begun = None
+        self.isolate = False
+        self.begun = os.open("/dev/null", os.O_WRONLY)  # its word on the job socket is enough
 
     def prepare(self) -> None:
         try:

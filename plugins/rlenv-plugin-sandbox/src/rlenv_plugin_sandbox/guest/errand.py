@@ -46,6 +46,7 @@ class Run:
         self.deadline: float | None = None
         self.inward = bytearray()
         self.taken = 0
+        self.said = b""
         self.fds: list[int] = []
         self.over = [False, False]
         self.stopped: float | None = None
@@ -106,7 +107,7 @@ class Run:
         flags = (self.began, self.order, oom, self.truncated, not clean)
         user, system, peak = self.used
         rest = (user, system, wall, peak, self.delay, self.failure)
-        return wire.END_BODY.pack(self.status or 0, *flags, *rest)
+        return wire.END_BODY.pack(self.status or 0, *flags, *rest) + self.said
 
     def close(self) -> None:
         self.ours.close()

@@ -22,6 +22,7 @@ import signal
 import struct
 import time
 
+import child
 import wire
 import zygote
 from berth import Plan, dumpable
@@ -98,7 +99,7 @@ class Relay:
     def _register(self, poll: select.poll, run: Run) -> None:
         if not run.on:
             return
-        if not run.began:
+        if not run.began and not run.said:
             poll.register(run.ours, select.POLLIN)
         room = len(self.outbox) < _OUTBOX
         for fd, over in zip(run.fds, run.over):
@@ -125,9 +126,12 @@ class Relay:
 
     def _began(self, run: Run) -> None:
         try:
-            run.began = bool(run.ours.recv(16))
+            said = run.ours.recv(256)
         except OSError:
             return
+        run.began = said == child.STARTED
+        if said and not run.began:
+            run.said = said[1:]
         if run.began:
             self.say(wire.BEGAN)
 

@@ -13,7 +13,7 @@ STATE_BODY = struct.Struct(
 )  # run delay (NaN: unknown), CPU of the program's processes, seconds
 END_BODY = struct.Struct("<iBBBBBdddQdi")
 """wait status, then began, order, out of memory, truncated, dirty (each 0 or 1, order also 2), then user and
-system CPU, wall (seconds), peak bytes, run delay (NaN: unknown), error number of a fork that failed."""
+system CPU, wall (seconds), peak bytes, run delay (NaN: unknown), error number of a fork that failed.  What follows is text: why it never began."""
 
 # judge to guest
 CONFIG = 1  # JSON, once and first
