@@ -5,20 +5,24 @@ from __future__ import annotations
 import ctypes
 import os
 
-from linux import check, libc
-
+from linux import LinuxError, syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_CREATE, _ADD, _RESTRICT = 444, 445, 446
-_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 _FIRST = (1 << 13) - 1  # execute … make_sym
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
-_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_READ = EXECUTE | READ_FILE | READ_DIR
+_OF_FILES = (
+    EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
+)  # a rule on a file takes no other
 _TCP = 3  # bind, connect
 _SCOPES = 3  # abstract unix sockets, signals
+_VERSION = 1  # of the calls' flags: only ask
+_SILENT = 1  # what an untrusted program is refused does not flood the machine's log
+_SIZES = ((6, 24), (4, 16), (1, 8))  # (ABI, bytes of a ruleset's attributes from it on)
 
 
 class _Ruleset(ctypes.Structure):
@@ -32,7 +36,10 @@ class _Beneath(ctypes.Structure):
 
 def abi() -> int:
     """The version of Landlock here, 0 when there is none."""
-    return max(0, libc.syscall(_CREATE, None, ctypes.c_size_t(0), 1))
+    try:
+        return syscall("landlock_create_ruleset", None, 0, _VERSION)
+    except LinuxError:
+        return 0
 
 
 def handled(version: int) -> tuple[int, int, int]:
@@ -43,27 +50,53 @@ def handled(version: int) -> tuple[int, int, int]:
     return files, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0
 
 
-def restrict(read: Iterable[str], write: Iterable[str], version: int) -> None:
-    """Leave this process, for good, only reading below ``read`` and everything below ``write``.
+def ruleset(
+    read: Iterable[str], write: Iterable[str], version: int, devices: Iterable[str] = ()
+) -> int:
+    """A descriptor of the rules: reading and executing below ``read``, everything below ``write``.
 
-    A rule holds for what is mounted when it is made: mount first.  Needs no_new_privs.
+    A rule holds for what is mounted at its path when it is made: mount first, for what is mounted later
+    is subject to the rules of the mount point's parents only.
+
+    Args:
+        devices: device files that are driven by ioctl too.
     """
     files, net, scoped = handled(version)
-    size = 24 if version >= 6 else 16 if version >= 4 else 8
-    attribute = _Ruleset(files, net, scoped)
-    ruleset = check(
-        libc.syscall(_CREATE, ctypes.byref(attribute), ctypes.c_size_t(size), 0),
-        "landlock_create_ruleset",
-    )
-    for paths, access in ((read, _READ), (write, files & ~_IOCTL_DEV)):
-        for path in paths:
-            _allow(ruleset, path, access & files)
-    check(libc.syscall(_RESTRICT, ruleset, 0), "landlock_restrict_self")
-    os.close(ruleset)
+    size = next(size for least, size in _SIZES if version >= least)
+    attributes = _Ruleset(files, net, scoped)
+    made = syscall("landlock_create_ruleset", ctypes.byref(attributes), size, 0)
+    wishes = ((read, _READ), (write, files & ~_IOCTL_DEV), (devices, files))
+    try:
+        for paths, access in wishes:
+            for path in paths:
+                _allow(made, path, access & files)
+    except BaseException:
+        os.close(made)
+        raise
+    return made
 
 
-def _allow(ruleset: int, path: str, access: int) -> None:
+def _allow(made: int, path: str, access: int) -> None:
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    rule = _Beneath(access, fd)
-    check(libc.syscall(_ADD, ruleset, 1, ctypes.byref(rule), 0), "landlock_add_rule")
-    os.close(fd)
+    try:
+        folder = os.stat(fd).st_mode & 0o170000 == 0o040000
+        rule = _Beneath(access if folder else access & _OF_FILES, fd)
+        syscall("landlock_add_rule", made, 1, ctypes.byref(rule), 0)
+    finally:
+        os.close(fd)
+
+
+def enforce(made: int, version: int) -> None:
+    """Put this thread and all that it starts under the rules, for good.  Needs no_new_privs."""
+    syscall("landlock_restrict_self", made, _SILENT if version >= 7 else 0)
+
+
+def restrict(
+    read: Iterable[str], write: Iterable[str], version: int, devices: Iterable[str] = ()
+) -> None:
+    """``enforce`` the ``ruleset`` of these; TCP, abstract sockets and signals to others go as well."""
+    made = ruleset(read, write, version, devices)
+    try:
+        enforce(made, version)
+    finally:
+        os.close(made)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import resource
 
+from syscalls import TABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,28 +29,14 @@ _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+_PR_SET_SECUREBITS = 28
+_NO_ROOT = 0xC3  # user 0 is nobody special to execve, and no ambient set; both for good
 _CAPS_V3 = 0x20080522
-_NUMBERS = {
-    "x86_64": {
-        "pivot_root": 155,
-        "capset": 126,
-        "close_range": 436,
-        "mount_setattr": 442,
-        "seccomp": 317,
-    },
-    "aarch64": {
-        "pivot_root": 41,
-        "capset": 91,
-        "close_range": 436,
-        "mount_setattr": 442,
-        "seccomp": 277,
-    },
-}
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 MACHINE = {"arm64": "aarch64", "amd64": "x86_64"}.get(os.uname().machine, os.uname().machine)
-NUMBERS = _NUMBERS.get(MACHINE, {})
+NUMBERS = TABLES.get(MACHINE, {})
 
 
 class LinuxError(OSError):
@@ -68,7 +57,7 @@ def check(result: int, call: str) -> int:
 def syscall(name: str, *args: Any) -> int:
     """A system call by its name."""
     if name not in NUMBERS:
-        raise LinuxError(38, name)
+        raise LinuxError(errno.ENOSYS, name)
     plain = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
     return check(libc.syscall(ctypes.c_long(NUMBERS[name]), *plain), name)
 
@@ -107,7 +96,7 @@ def bind(source: str, target: str, attributes: int) -> None:
             32,
         )
     except LinuxError as error:
-        if error.errno != 38:  # before Linux 5.12: the top only
+        if error.errno != errno.ENOSYS:  # before Linux 5.12: the top only
             raise
         mount(None, target, None, MS_BIND | MS_REMOUNT | attributes)
 
@@ -147,6 +136,7 @@ def drop_bounding() -> None:
         if libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) < 0:
             break  # beyond the last one that this kernel knows, or not ours to drop
     libc.prctl(_PR_CAP_AMBIENT, ctypes.c_ulong(_PR_CAP_AMBIENT_CLEAR_ALL), 0, 0, 0)
+    libc.prctl(_PR_SET_SECUREBITS, ctypes.c_ulong(_NO_ROOT), 0, 0, 0)
 
 
 _HEADER = (ctypes.c_uint32 * 2)(_CAPS_V3, 0)
@@ -160,4 +150,8 @@ def drop_capabilities() -> None:
 
 def close_from(first: int) -> None:
     """Close this descriptor and all above it."""
-    syscall("close_range", first, 0xFFFFFFFF, 0)
+    try:
+        syscall("close_range", first, 0xFFFFFFFF, 0)
+    except LinuxError:  # before Linux 5.9
+        most = max(4096, *resource.getrlimit(resource.RLIMIT_NOFILE))
+        os.closerange(first, min(most, 1 << 16))

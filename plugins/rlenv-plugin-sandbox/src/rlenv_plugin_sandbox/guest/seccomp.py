@@ -1,8 +1,11 @@
 """The filter of system calls: what honest programs need, and nothing else.
 
 Everything not named is refused with EPERM, what is newer than the tables with ENOSYS (a C library then
-falls back); a call by another architecture's numbers kills.  No program starts others in the ``python``
-runtime; namespaces, mounts, sockets but for pairs, tracing, keys, io_uring and bpf are nobody's.
+falls back); a call by another architecture's numbers kills.  Namespaces, mounts, sockets but for pairs,
+tracing, keys, shared memory by key, message queues, io_uring and bpf are nobody's; other programs are
+started by the ``native`` runtime only.
+
+Modes and owners of files may be set: the file systems are nosuid, and no_new_privs holds besides.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ import struct
 
 from linux import LinuxError, syscall
 from syscalls import AUDIT, LAST, TABLES
-
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,32 +28,91 @@ KILL = 0x80000000
 _ERRNO = 0x00050000
 DENY = _ERRNO | errno.EPERM
 UNKNOWN = _ERRNO | errno.ENOSYS
-SPECIAL = frozenset(
-    (
-        "clone",
-        "clone3",
-        "execve",
-        "execveat",
-        "ioctl",
-        "prctl",
-        "prlimit64",
-        "socketpair",
-        "personality",
-    )
-)
+PRETEND = _ERRNO  # says that it is done, and does nothing
+
+_FILES = """
+access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
+fallocate fchdir fchmod fchmodat fchown fchownat fcntl fdatasync fgetxattr flistxattr flock fstat fstatfs
+fsync ftruncate futimesat getcwd getdents getdents64 getxattr lchown lgetxattr link linkat listxattr
+llistxattr lseek lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2 pwrite64
+pwritev pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir sendfile splice stat
+statfs statx symlink symlinkat sync_file_range tee truncate umask unlink unlinkat utime utimensat utimes write
+writev
+"""
+_MEMORY = "brk madvise mincore mlock mlock2 mmap mprotect mremap msync munlock munmap"
+_WAITING = """
+epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 poll ppoll pselect6
+select timerfd_create timerfd_gettime timerfd_settime
+"""
+_SOCKETS = "getpeername getsockname shutdown"
+_SIGNALS = """
+alarm getitimer kill pause pidfd_open pidfd_send_signal restart_syscall rt_sigaction rt_sigpending
+rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait rt_tgsigqueueinfo setitimer
+sigaltstack signalfd signalfd4 tgkill timer_create timer_delete timer_getoverrun timer_gettime timer_settime
+tkill
+"""
+_PROCESSES = """
+capget exit exit_group fork futex futex_waitv get_robust_list getcpu getegid geteuid getgid getgroups getpgid
+getpgrp getpid getppid getpriority getresgid getresuid getrlimit getrusage getsid gettid getuid membarrier
+rseq sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
+sched_getscheduler sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid setrlimit setsid
+sysinfo times uname vfork wait4 waitid
+"""
+_CLOCKS = "clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nanosleep time"
+ALLOWED = (_FILES + _MEMORY + _WAITING + _SOCKETS + " " + _SIGNALS + _PROCESSES + _CLOCKS).split()
+# Flushing other people's disks is not theirs; a program that could make itself slow by rank or place could
+# have a machine blamed for its own time limit.
+PRETENDED = ["sched_setaffinity", "setpriority", "sync", "syncfs"]
+_ATTRIBUTES = ["fremovexattr", "fsetxattr", "lremovexattr", "lsetxattr", "removexattr", "setxattr"]  # fmt: skip
 
 _NAMESPACES = 0x7E020000
-_IOCTLS = (
-    0x5401,
-    0x5413,
-    0x540F,
-    0x5421,
-    0x541B,
-    0x5450,
-    0x5451,
-)  # ask, (non-)block, close on exec
-_PRCTLS = (1, 2, 3, 15, 16, 23, 29, 38, 39, 41, 0x53564D41)  # names, questions, less for oneself
-_LD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
+_IOCTLS = {
+    0x5401: "TCGETS",
+    0x540F: "TIOCGPGRP",
+    0x5413: "TIOCGWINSZ",
+    0x541B: "FIONREAD",
+    0x5421: "FIONBIO",
+    0x5450: "FIONCLEX",
+    0x5451: "FIOCLEX",
+}
+_FORGED = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing on somebody's terminal
+_PRCTLS = {
+    1: "SET_PDEATHSIG",
+    2: "GET_PDEATHSIG",
+    3: "GET_DUMPABLE",
+    15: "SET_NAME",
+    16: "GET_NAME",
+    23: "CAPBSET_READ",
+    29: "SET_TIMERSLACK",
+    30: "GET_TIMERSLACK",
+    38: "SET_NO_NEW_PRIVS",
+    39: "GET_NO_NEW_PRIVS",
+    41: "SET_THP_DISABLE",
+    42: "GET_THP_DISABLE",
+    0x53564D41: "SET_VMA",
+}
+_ARCH_PRCTLS = (0x1001, 0x1002, 0x1003, 0x1004, 0x1021, 0x1022, 0x1023, 0x3001)  # FS, GS, AMX, CET
+_SOL_SOCKET, _MSG_OOB = 1, 1
+_SOCKET_OPTIONS = (
+    2,
+    3,
+    4,
+    7,
+    8,
+    9,
+    13,
+    16,
+    17,
+    18,
+    20,
+    21,
+    30,
+    38,
+    39,
+)  # nothing of filters and pidfds
+_FILE_KINDS, _KIND = (0, 0o010000, 0o100000), 0o170000  # plain files and FIFOs, no devices
+
+_LD, _AND, _JA, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x05, 0x15, 0x35, 0x45, 0x06
 
 
 def _op(code: int, k: int, jt: int = 0, jf: int = 0) -> bytes:
@@ -63,60 +124,76 @@ def _ret(action: int) -> Block:
 
 
 def _low(argument: int) -> bytes:
-    """Load the low half of an argument."""
+    """Load an argument as the kernel takes an ``int``: of 64 bits the lower half."""
     return _op(_LD, 16 + 8 * argument)
 
 
-def _high(argument: int) -> bytes:
-    return _op(_LD, 20 + 8 * argument)
-
-
-def _one_of(argument: int, values: Sequence[int], otherwise: int) -> Block:
-    """Allow when the argument, taken as 32 bits as the kernel takes it, is one of these."""
-    count = len(values)
-    body = [_low(argument)]
-    body += [_op(_JEQ, value, count - place) for place, value in enumerate(values)]
+def _one_of(argument: int, values: Sequence[int], otherwise: int, mask: int = 0) -> Block:
+    """Allow when the argument is one of these."""
+    body = [_low(argument)] + ([_op(_AND, mask)] if mask else [])
+    body += [_op(_JEQ, value, len(values) - place) for place, value in enumerate(values)]
     return [*body, *_ret(otherwise), *_ret(ALLOW)]
 
 
-def _clone() -> Block:
-    """Threads and processes, but no namespaces."""
-    return [_low(0), _op(_JSET, _NAMESPACES, 0, 1), *_ret(DENY), *_ret(ALLOW)]
+def _none_of(argument: int, bits: int, otherwise: int) -> Block:
+    """Allow when the argument has none of these bits."""
+    return [_low(argument), _op(_JSET, bits, 0, 1), *_ret(otherwise), *_ret(ALLOW)]
 
 
-def _zero(argument: int) -> Block:
-    """Allow when all 64 bits are 0."""
+def _unless(argument: int, values: Sequence[int], otherwise: int) -> Block:
+    body = [_low(argument)]
+    body += [_op(_JEQ, value, len(values) - place) for place, value in enumerate(values)]
+    return [*body, *_ret(ALLOW), *_ret(otherwise)]
+
+
+def _socket_option() -> Block:
     return [
-        _low(argument), _op(_JEQ, 0, 0, 3), _high(argument), _op(_JEQ, 0, 0, 1), *_ret(ALLOW), *_ret(DENY),
-    ]  # fmt: skip
+        _low(1),
+        _op(_JEQ, _SOL_SOCKET, 1, 0),
+        *_ret(_ERRNO | errno.ENOPROTOOPT),
+        *_one_of(2, _SOCKET_OPTIONS, _ERRNO | errno.ENOPROTOOPT),
+    ]
 
 
-def _special(runtime: str) -> dict[str, Block]:
+def _special(runtime: str, *, devices: bool, memfd: bool) -> dict[str, Block]:
+    """{name: block} of the calls that depend on their arguments or on what runs."""
     execute = _ret(ALLOW if runtime == "native" else DENY)
+    ioctl = _one_of(1, list(_IOCTLS), _ERRNO | errno.ENOTTY)
+    unsupported = _ERRNO | errno.EOPNOTSUPP
+    # Out-of-band bytes on a pair are of use to nobody but those who look for holes in the kernel.
+    flags = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3, "recvfrom": 3, "recvmsg": 2, "recvmmsg": 3}
     return {
-        "clone": _clone(),
-        "clone3": _ret(UNKNOWN),
+        "clone": _none_of(0, _NAMESPACES, DENY),
+        "clone3": _ret(UNKNOWN),  # its flags lie in memory, where no filter sees them
         "execve": execute,
         "execveat": execute,
-        "ioctl": _one_of(1, _IOCTLS, _ERRNO | errno.ENOTTY),
-        "prctl": _one_of(0, _PRCTLS, _ERRNO | errno.EINVAL),
-        "prlimit64": _zero(0),  # of oneself
-        "socketpair": _one_of(0, (1,), DENY),
-        "personality": _one_of(0, (0xFFFFFFFF,), DENY),
+        "ioctl": _unless(1, _FORGED, DENY) if devices else ioctl,
+        "memfd_create": _ret(ALLOW if memfd else DENY),
+        "prctl": _one_of(0, list(_PRCTLS), _ERRNO | errno.EINVAL),
+        "arch_prctl": _one_of(0, _ARCH_PRCTLS, _ERRNO | errno.EINVAL),
+        "prlimit64": _one_of(0, (0,), DENY),  # of oneself
+        "socketpair": _one_of(0, (1,), DENY),  # AF_UNIX
+        "getsockopt": _socket_option(),
+        "setsockopt": _socket_option(),
+        "personality": _one_of(0, (0xFFFFFFFF,), DENY),  # only ask
+        "mknod": _one_of(1, _FILE_KINDS, DENY, _KIND),
+        "mknodat": _one_of(2, _FILE_KINDS, DENY, _KIND),
+        **{name: _none_of(place, _MSG_OOB, unsupported) for name, place in flags.items()},
+        **{name: _ret(unsupported) for name in _ATTRIBUTES},
+        **{name: _ret(PRETEND) for name in PRETENDED},
+        **{name: _ret(ALLOW) for name in ALLOWED},
     }
 
 
-def _actions(machine: str, runtime: str) -> list[tuple[int, Block]]:
+def _steps(machine: str, special: dict[str, Block]) -> list[tuple[int, Block]]:
     """[(first number, block of instructions)] in order; each holds up to the next one's number."""
-    table, special = TABLES[machine], _special(runtime)
-    by_number = {n: special.get(name) or _ret(ALLOW) for name, n in table.items()}
-    deny, unknown = _ret(DENY), _ret(UNKNOWN)
+    by_number = {number: special.get(name) for name, number in TABLES[machine].items()}
     steps: list[tuple[int, Block]] = []
-    for number in range(LAST[machine] + 1):
-        block = by_number.get(number, deny)
+    for number in range(LAST + 1):
+        block = by_number.get(number) or _ret(DENY)
         if not steps or steps[-1][1] != block:
             steps.append((number, block))
-    return [*steps, (LAST[machine] + 1, unknown)]
+    return [*steps, (LAST + 1, _ret(UNKNOWN))]
 
 
 def _tree(steps: list[tuple[int, Block]]) -> Block:
@@ -124,14 +201,20 @@ def _tree(steps: list[tuple[int, Block]]) -> Block:
     if len(steps) == 1:
         return list(steps[0][1])
     middle = len(steps) // 2
-    below, above = _tree(steps[:middle]), _tree(steps[middle:])
-    if len(below) > 255:
-        raise ValueError("the filter is too long for its jumps")
-    return [_op(_JGE, steps[middle][0], len(below), 0), *below, *above]
+    first, below, above = steps[middle][0], _tree(steps[:middle]), _tree(steps[middle:])
+    if len(below) > 255:  # farther than a condition can jump
+        return [_op(_JGE, first, 0, 1), _op(_JA, len(below)), *below, *above]
+    return [_op(_JGE, first, len(below), 0), *below, *above]
 
 
-def program(machine: str, runtime: str) -> bytes:
+def program(machine: str, runtime: str, *, devices: bool = False, memfd: bool = True) -> bytes:
     """The filter as instructions of the kernel's BPF.
+
+    Args:
+        machine: "x86_64" or "aarch64".
+        runtime: "python", or "native", which may execute.
+        devices: whether there are device files that are driven by ioctl.
+        memfd: whether files in memory may be made; their size is limited by a control group only.
 
     Raises:
         KeyError: for a machine that has no table.
@@ -139,7 +222,9 @@ def program(machine: str, runtime: str) -> bytes:
     head = [_op(_LD, 4), _op(_JEQ, AUDIT[machine], 1, 0), *_ret(KILL), _op(_LD, 0)]
     if machine == "x86_64":
         head += [_op(_JGE, 0x40000000, 0, 1), *_ret(KILL)]  # x32
-    return b"".join([*head, *_tree(_actions(machine, runtime))])
+    return b"".join(
+        [*head, *_tree(_steps(machine, _special(runtime, devices=devices, memfd=memfd)))]
+    )
 
 
 class _Program(ctypes.Structure):
@@ -151,15 +236,22 @@ def prepared(code: bytes) -> _Program:
     return _Program(len(code) // 8, code)
 
 
+_SET_MODE_FILTER, _TSYNC = 1, 1
+
+
 def install(made: _Program) -> None:
-    """Put this process and all it starts under the filter, for good.  Needs no_new_privs."""
-    syscall("seccomp", 1, 0, ctypes.byref(made))
+    """Put this process, all its threads and all it starts under the filter, for good.
+
+    Needs no_new_privs.
+    """
+    if syscall("seccomp", _SET_MODE_FILTER, _TSYNC, ctypes.byref(made)):
+        raise LinuxError(errno.EBUSY, "seccomp")  # a thread has a filter of its own
 
 
 def supported() -> bool:
     """Whether this kernel filters system calls."""
     try:
-        syscall("seccomp", 1, 0, None)
+        syscall("seccomp", _SET_MODE_FILTER, 0, None)
     except LinuxError as error:
         return error.errno == errno.EFAULT
     return True

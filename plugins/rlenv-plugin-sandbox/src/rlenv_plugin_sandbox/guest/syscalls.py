@@ -1,66 +1,84 @@
-"""Numbers of the system calls that a filter names, for x86-64 and aarch64."""
+"""Numbers of the system calls, for x86-64 and aarch64: names in order, a number where the count jumps."""
 
 from __future__ import annotations
 
 
-def _table(text: str) -> dict[str, int]:
-    pairs = (item.partition(":") for item in text.split())
-    return {name: int(number) for name, _, number in pairs}
+def _numbered(text: str) -> dict[str, int]:
+    table: dict[str, int] = {}
+    number = 0
+    for word in text.split():
+        if word.isdigit():
+            number = int(word)
+        else:
+            table[word] = number
+            number += 1
+    return table
 
 
-X86_64 = _table("""
-read:0 write:1 open:2 close:3 stat:4 fstat:5 lstat:6 poll:7 lseek:8 mmap:9 mprotect:10 munmap:11 brk:12
-rt_sigaction:13 rt_sigprocmask:14 rt_sigreturn:15 ioctl:16 pread64:17 pwrite64:18 readv:19 writev:20 access:21
-pipe:22 select:23 sched_yield:24 mremap:25 msync:26 mincore:27 madvise:28 dup:32 dup2:33 pause:34 nanosleep:35
-getitimer:36 alarm:37 setitimer:38 getpid:39 sendfile:40 sendto:44 recvfrom:45 sendmsg:46 recvmsg:47
-shutdown:48 getsockname:51 getpeername:52 socketpair:53 setsockopt:54 getsockopt:55 clone:56 fork:57 vfork:58
-execve:59 exit:60 wait4:61 kill:62 uname:63 fcntl:72 flock:73 fsync:74 fdatasync:75 truncate:76 ftruncate:77
-getdents:78 getcwd:79 chdir:80 fchdir:81 rename:82 mkdir:83 rmdir:84 creat:85 link:86 unlink:87 symlink:88
-readlink:89 chmod:90 fchmod:91 chown:92 fchown:93 lchown:94 umask:95 gettimeofday:96 getrlimit:97 getrusage:98
-sysinfo:99 times:100 getuid:102 getgid:104 geteuid:107 getegid:108 setpgid:109 getppid:110 getpgrp:111
-setsid:112 getgroups:115 getresuid:118 getresgid:120 getpgid:121 getsid:124 capget:125 rt_sigpending:127
-rt_sigtimedwait:128 rt_sigqueueinfo:129 rt_sigsuspend:130 sigaltstack:131 utime:132 personality:135 statfs:137
-fstatfs:138 getpriority:140 setpriority:141 sched_getparam:143 sched_getscheduler:145
-sched_get_priority_max:146 sched_get_priority_min:147 sched_rr_get_interval:148 mlock:149 munlock:150
-prctl:157 arch_prctl:158 setrlimit:160 sync:162 gettid:186 readahead:187 getxattr:191 lgetxattr:192
-fgetxattr:193 listxattr:194 llistxattr:195 flistxattr:196 tkill:200 time:201 futex:202 sched_getaffinity:204
-epoll_create:213 getdents64:217 set_tid_address:218 restart_syscall:219 fadvise64:221 timer_create:222
-timer_settime:223 timer_gettime:224 timer_getoverrun:225 timer_delete:226 clock_gettime:228 clock_getres:229
-clock_nanosleep:230 exit_group:231 epoll_wait:232 epoll_ctl:233 tgkill:234 utimes:235 waitid:247 openat:257
-mkdirat:258 fchownat:260 futimesat:261 newfstatat:262 unlinkat:263 renameat:264 linkat:265 symlinkat:266
-readlinkat:267 fchmodat:268 faccessat:269 pselect6:270 ppoll:271 set_robust_list:273 get_robust_list:274
-splice:275 tee:276 sync_file_range:277 utimensat:280 epoll_pwait:281 signalfd:282 timerfd_create:283
-eventfd:284 fallocate:285 timerfd_settime:286 timerfd_gettime:287 signalfd4:289 eventfd2:290 epoll_create1:291
-dup3:292 pipe2:293 preadv:295 pwritev:296 rt_tgsigqueueinfo:297 recvmmsg:299 prlimit64:302 syncfs:306
-sendmmsg:307 getcpu:309 renameat2:316 getrandom:318 memfd_create:319 execveat:322 membarrier:324 mlock2:325
-copy_file_range:326 preadv2:327 pwritev2:328 statx:332 rseq:334 pidfd_send_signal:424 pidfd_open:434
-clone3:435 close_range:436 openat2:437 faccessat2:439 epoll_pwait2:441 futex_waitv:449
-""")
-AARCH64 = _table("""
-getxattr:8 lgetxattr:9 fgetxattr:10 listxattr:11 llistxattr:12 flistxattr:13 getcwd:17 eventfd2:19
-epoll_create1:20 epoll_ctl:21 epoll_pwait:22 dup:23 dup3:24 fcntl:25 ioctl:29 flock:32 mkdirat:34 unlinkat:35
-symlinkat:36 linkat:37 renameat:38 statfs:43 fstatfs:44 truncate:45 ftruncate:46 fallocate:47 faccessat:48
-chdir:49 fchdir:50 fchmod:52 fchmodat:53 fchownat:54 fchown:55 openat:56 close:57 pipe2:59 getdents64:61
-lseek:62 read:63 write:64 readv:65 writev:66 pread64:67 pwrite64:68 preadv:69 pwritev:70 sendfile:71
-pselect6:72 ppoll:73 signalfd4:74 splice:76 tee:77 readlinkat:78 newfstatat:79 fstat:80 sync:81 fsync:82
-fdatasync:83 sync_file_range:84 timerfd_create:85 timerfd_settime:86 timerfd_gettime:87 utimensat:88 capget:90
-personality:92 exit:93 exit_group:94 waitid:95 set_tid_address:96 futex:98 set_robust_list:99
-get_robust_list:100 nanosleep:101 getitimer:102 setitimer:103 timer_create:107 timer_gettime:108
-timer_getoverrun:109 timer_settime:110 timer_delete:111 clock_gettime:113 clock_getres:114 clock_nanosleep:115
-sched_getscheduler:120 sched_getparam:121 sched_getaffinity:123 sched_yield:124 sched_get_priority_max:125
-sched_get_priority_min:126 sched_rr_get_interval:127 restart_syscall:128 kill:129 tkill:130 tgkill:131
-sigaltstack:132 rt_sigsuspend:133 rt_sigaction:134 rt_sigprocmask:135 rt_sigpending:136 rt_sigtimedwait:137
-rt_sigqueueinfo:138 rt_sigreturn:139 setpriority:140 getpriority:141 getresuid:148 getresgid:150 times:153
-setpgid:154 getpgid:155 getsid:156 setsid:157 getgroups:158 uname:160 getrlimit:163 setrlimit:164
-getrusage:165 umask:166 prctl:167 getcpu:168 gettimeofday:169 getpid:172 getppid:173 getuid:174 geteuid:175
-getgid:176 getegid:177 gettid:178 sysinfo:179 socketpair:199 getsockname:204 getpeername:205 sendto:206
-recvfrom:207 setsockopt:208 getsockopt:209 shutdown:210 sendmsg:211 recvmsg:212 readahead:213 brk:214
-munmap:215 mremap:216 clone:220 execve:221 mmap:222 fadvise64:223 mprotect:226 msync:227 mlock:228 munlock:229
-mincore:232 madvise:233 rt_tgsigqueueinfo:240 recvmmsg:243 wait4:260 prlimit64:261 syncfs:267 sendmmsg:269
-renameat2:276 getrandom:278 memfd_create:279 execveat:281 membarrier:283 mlock2:284 copy_file_range:285
-preadv2:286 pwritev2:287 statx:291 rseq:293 pidfd_send_signal:424 pidfd_open:434 clone3:435 close_range:436
-openat2:437 faccessat2:439 epoll_pwait2:441 futex_waitv:449
-""")
-LAST = {"x86_64": 450, "aarch64": 451}  # the newest that these tables were made from
+_SAME = """
+424 pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount fsopen fsconfig fsmount
+fspick pidfd_open clone3 close_range openat2 pidfd_getfd faccessat2 process_madvise epoll_pwait2 mount_setattr
+quotactl_fd landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret process_mrelease futex_waitv
+set_mempolicy_home_node
+"""
+X86_64 = _numbered("""
+read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn
+ioctl pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise shmget shmat shmctl
+dup dup2 pause nanosleep getitimer alarm setitimer getpid sendfile socket connect accept sendto recvfrom sendmsg
+recvmsg shutdown bind listen getsockname getpeername socketpair setsockopt getsockopt clone fork vfork execve exit
+wait4 kill uname semget semop semctl shmdt msgget msgsnd msgrcv msgctl fcntl flock fsync fdatasync truncate ftruncate
+getdents getcwd chdir fchdir rename mkdir rmdir creat link unlink symlink readlink chmod fchmod chown fchown lchown
+umask gettimeofday getrlimit getrusage sysinfo times ptrace getuid syslog getgid setuid setgid geteuid getegid setpgid
+getppid getpgrp setsid setreuid setregid getgroups setgroups setresuid getresuid setresgid getresgid getpgid setfsuid
+setfsgid getsid capget capset rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_sigsuspend sigaltstack utime mknod
+uselib personality ustat statfs fstatfs sysfs getpriority setpriority sched_setparam sched_getparam sched_setscheduler
+sched_getscheduler sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock munlock mlockall
+munlockall vhangup modify_ldt pivot_root _sysctl prctl arch_prctl adjtimex setrlimit chroot sync acct settimeofday
+mount umount2 swapon swapoff reboot sethostname setdomainname iopl ioperm create_module init_module delete_module
+get_kernel_syms query_module quotactl nfsservctl getpmsg putpmsg afs_syscall tuxcall security gettid readahead
+setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr
+fremovexattr tkill time futex sched_setaffinity sched_getaffinity set_thread_area io_setup io_destroy io_getevents
+io_submit io_cancel get_thread_area lookup_dcookie epoll_create epoll_ctl_old epoll_wait_old remap_file_pages
+getdents64 set_tid_address restart_syscall semtimedop fadvise64 timer_create timer_settime timer_gettime
+timer_getoverrun timer_delete clock_settime clock_gettime clock_getres clock_nanosleep exit_group epoll_wait epoll_ctl
+tgkill utimes vserver mbind set_mempolicy get_mempolicy mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify
+mq_getsetattr kexec_load waitid add_key request_key keyctl ioprio_set ioprio_get inotify_init inotify_add_watch
+inotify_rm_watch migrate_pages openat mkdirat mknodat fchownat futimesat newfstatat unlinkat renameat linkat symlinkat
+readlinkat fchmodat faccessat pselect6 ppoll unshare set_robust_list get_robust_list splice tee sync_file_range
+vmsplice move_pages utimensat epoll_pwait signalfd timerfd_create eventfd fallocate timerfd_settime timerfd_gettime
+accept4 signalfd4 eventfd2 epoll_create1 dup3 pipe2 inotify_init1 preadv pwritev rt_tgsigqueueinfo perf_event_open
+recvmmsg fanotify_init fanotify_mark prlimit64 name_to_handle_at open_by_handle_at clock_adjtime syncfs sendmmsg setns
+getcpu process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_getattr renameat2 seccomp getrandom
+memfd_create kexec_file_load bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect
+pkey_alloc pkey_free statx io_pgetevents rseq
+""" + _SAME)  # fmt: skip
+AARCH64 = _numbered("""
+io_setup io_destroy io_submit io_cancel io_getevents setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr
+listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr getcwd lookup_dcookie eventfd2 epoll_create1
+epoll_ctl epoll_pwait dup dup3 fcntl inotify_init1 inotify_add_watch inotify_rm_watch ioctl ioprio_set ioprio_get
+flock mknodat mkdirat unlinkat symlinkat linkat renameat umount2 mount pivot_root nfsservctl statfs fstatfs truncate
+ftruncate fallocate faccessat chdir fchdir chroot fchmod fchmodat fchownat fchown openat close vhangup pipe2 quotactl
+getdents64 lseek read write readv writev pread64 pwrite64 preadv pwritev sendfile pselect6 ppoll signalfd4 vmsplice
+splice tee readlinkat newfstatat fstat sync fsync fdatasync sync_file_range timerfd_create timerfd_settime
+timerfd_gettime utimensat acct capget capset personality exit exit_group waitid set_tid_address unshare futex
+set_robust_list get_robust_list nanosleep getitimer setitimer kexec_load init_module delete_module timer_create
+timer_gettime timer_getoverrun timer_settime timer_delete clock_settime clock_gettime clock_getres clock_nanosleep
+syslog ptrace sched_setparam sched_setscheduler sched_getscheduler sched_getparam sched_setaffinity sched_getaffinity
+sched_yield sched_get_priority_max sched_get_priority_min sched_rr_get_interval restart_syscall kill tkill tgkill
+sigaltstack rt_sigsuspend rt_sigaction rt_sigprocmask rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_sigreturn
+setpriority getpriority reboot setregid setgid setreuid setuid setresuid getresuid setresgid getresgid setfsuid
+setfsgid times setpgid getpgid getsid setsid getgroups setgroups uname sethostname setdomainname getrlimit setrlimit
+getrusage umask prctl getcpu gettimeofday settimeofday adjtimex getpid getppid getuid geteuid getgid getegid gettid
+sysinfo mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr msgget msgctl msgrcv msgsnd semget
+semctl semtimedop semop shmget shmctl shmat shmdt socket socketpair bind listen accept connect getsockname getpeername
+sendto recvfrom setsockopt getsockopt shutdown sendmsg recvmsg readahead brk munmap mremap add_key request_key keyctl
+clone execve mmap fadvise64 swapon swapoff mprotect msync mlock munlock mlockall munlockall mincore madvise
+remap_file_pages mbind get_mempolicy set_mempolicy migrate_pages move_pages rt_tgsigqueueinfo perf_event_open accept4
+recvmmsg 260 wait4 prlimit64 fanotify_init fanotify_mark name_to_handle_at open_by_handle_at clock_adjtime syncfs
+setns sendmmsg process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_getattr renameat2 seccomp
+getrandom memfd_create bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect
+pkey_alloc pkey_free statx io_pgetevents rseq kexec_file_load
+""" + _SAME)  # fmt: skip
 TABLES = {"x86_64": X86_64, "aarch64": AARCH64}
-AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+LAST = max(X86_64.values())  # what is newer than these tables is unknown to a filter made from them
+AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # how the kernel names an architecture
