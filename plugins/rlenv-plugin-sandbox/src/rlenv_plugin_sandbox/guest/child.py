@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import array
 import os
-import random as _random  # noqa: F401 - most programs import it; here it is warm
 import resource
-import signal
 import socket
 import struct
-import sys
 
+import desk
 import landlock
 import linux
+import program
 import rooms
 import seccomp
-
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,30 +21,33 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct(
     "<BBddI"
-)  # kind, descriptors given, cpu seconds, wall seconds (judge's), text length
+)  # kind, what is given, cpu seconds, wall seconds, length of program
 PYTHON, NATIVE = 0, 1
+BROKEN = 70  # exit status of a child that could not do its part
 STDIN, PAYLOAD = 1, 2  # which of the optional descriptors were given
-STARTED = b"s"
+STARTED, FAILED = b"s", b"f"
+STDIN_COPY = rooms.HOME + "/.stdin"  # what /dev/stdin names, where there is no /proc
 _INLINE = 65536
 _SPACE = socket.CMSG_SPACE(8 * 4)
 
 
 def serve(job: socket.socket, plan: Plan) -> NoReturn:
     """Prepare, wait for START, run.  Never returns."""
-    code = 70
+    status = BROKEN
     try:
         plan.prepare()
+        if plan.random is not None:  # sows itself at a fork; a verdict must not depend on chance
+            plan.random.seed(plan.seed)
         for module in plan.rehearsals:
             module.rehearse()
         message, fds = _receive(job)
         if message:
-            code = _run(job, message, fds, plan)
-    except SystemExit as stop:
-        code = _status(stop)
-    except BaseException:
-        code = 70
+            start = _ready(job, message, fds, plan)
+            status = _run(start, plan)
+    except BaseException:  # noqa: BLE001 - it ends here in any case
+        status = BROKEN
     finally:
-        os._exit(code & 0xFF)
+        os._exit(status)
 
 
 def _receive(job: socket.socket) -> tuple[bytes, list[int]]:
@@ -58,27 +59,55 @@ def _receive(job: socket.socket) -> tuple[bytes, list[int]]:
     return message, list(fds)
 
 
-def _run(job: socket.socket, message: bytes, fds: list[int], plan: Plan) -> int:
-    kind, given, cpu, _, length = HEADER.unpack_from(message)
-    text = message[HEADER.size :]
-    out, err, channel = fds[:3]
-    rest = fds[3:]
-    stdin = rest.pop(0) if given & STDIN else plan.null
-    if given & PAYLOAD:
-        with open(rest.pop(0), "rb") as payload:
-            text = payload.read()
-    program, files = _unpack(text, length)
-    for name, mode, content in files:
-        _write(name, mode, content)
-    whole = max(1, int(cpu + 0.999))
-    resource.setrlimit(resource.RLIMIT_CPU, (whole, whole))
+def _ready(
+    job: socket.socket, message: bytes, fds: list[int], plan: Plan
+) -> tuple[int, bytes, list[int]]:
+    """(kind, program, descriptors in place) once everything that a program finds is there."""
+    try:
+        kind, given, cpu, _, length = HEADER.unpack_from(message)
+        rest = fds[3:]
+        stdin = rest.pop(0) if given & STDIN else plan.null
+        text = _content(rest.pop(0)) if given & PAYLOAD else message[HEADER.size :]
+        text, files = _unpack(text, length)
+        for name, mode, content in files:
+            _write(name, mode, content)
+        if given & STDIN and plan.isolate:
+            _copy(stdin, STDIN_COPY)
+        whole = (
+            int(cpu) + 1
+        )  # the kernel counts by ticks, up to a fifth wrong: never less than promised
+        resource.setrlimit(resource.RLIMIT_CPU, (whole, whole))
+    except BaseException as error:
+        if plan.begun is not None:
+            job.send(FAILED + ("%s: %s" % (type(error).__name__, error)).encode()[:200])
+            os.write(plan.begun, FAILED)
+        raise
     job.send(STARTED)
     if plan.begun is not None:
         os.write(plan.begun, STARTED)
-    _place(stdin, out, err, channel)
+    return kind, text, [stdin, *fds[:3]]
+
+
+def _run(start: tuple[int, bytes, list[int]], plan: Plan) -> int:
+    kind, text, fds = start
+    _place(fds)
     if kind == NATIVE:
-        return _execute(program, plan)
-    return _python(program)
+        return program.native(text.split(b"\0"), plan.environment)
+    return program.python(text)
+
+
+def _content(fd: int) -> bytes:
+    with open(fd, "rb") as payload:
+        return payload.read()
+
+
+def _copy(source: int, path: str) -> None:
+    """The bytes of a file in memory, as a file with a name; ``source`` keeps its position."""
+    fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o444)
+    place, size = 0, os.fstat(source).st_size
+    while place < size:
+        place += os.sendfile(fd, source, place, size - place)
+    os.close(fd)
 
 
 def _unpack(text: bytes, length: int) -> tuple[bytes, list[tuple[str, int, memoryview]]]:
@@ -107,88 +136,23 @@ def _write(name: str, mode: int, content: memoryview) -> None:
     os.chmod(name, mode)
 
 
-def _place(stdin: int, out: int, err: int, channel: int) -> None:
+def _place(fds: list[int]) -> None:
     """Put the four descriptors at 0 to 3 and close everything else."""
-    high = [fd if fd > 3 else os.dup(fd) for fd in (stdin, out, err, channel)]
-    while min(high) <= 3:
-        high = [fd if fd > 3 else os.dup(fd) for fd in high]
-    for place, fd in enumerate(high):
+    while min(fds) <= 3:
+        fds = [fd if fd > 3 else os.dup(fd) for fd in fds]
+    for place, fd in enumerate(fds):
         os.dup2(fd, place)
     linux.close_from(4)
-
-
-def _python(program: bytes) -> int:
-    module = type(sys)("__main__")
-    vars(module)["__builtins__"] = __builtins__
-    sys.modules["__main__"] = module
-    sys.argv = ["main.py"]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        exec(compile(program.decode("utf-8", "surrogatepass"), "main.py", "exec"), module.__dict__)
-        status = 0
-    except SystemExit as stop:
-        status = _status(stop)
-    except BaseException:
-        status = 1
-        try:
-            sys.excepthook(*sys.exc_info())
-        except BaseException:
-            status = 1
-    _end()
-    return status
-
-
-def _end() -> None:
-    """What the interpreter does at its end, as far as a program can notice."""
-    for step in (_join_threads, _exit_handlers, sys.stdout.flush, sys.stderr.flush):
-        try:
-            step()
-        except BaseException:
-            continue
-
-
-def _join_threads() -> None:
-    threading = sys.modules.get("threading")
-    if threading is not None:
-        threading._shutdown()
-
-
-def _exit_handlers() -> None:
-    import atexit
-
-    atexit._run_exitfuncs()
-
-
-def _status(stop: SystemExit) -> int:
-    if stop.code is None:
-        return 0
-    if isinstance(stop.code, int):
-        return stop.code
-    try:
-        sys.stderr.write("%s\n" % (stop.code,))
-    except BaseException:
-        return 1
-    return 1
-
-
-def _execute(program: bytes, plan: Plan) -> int:
-    words = program.split(b"\0")
-    try:
-        os.execvpe(words[0], words, plan.environment)
-    except OSError as error:
-        os.write(2, ("%s: %s\n" % (os.fsdecode(words[0]), error.strerror)).encode())
-    return 127
 
 
 class Plan:
     """What every child of this zygote does before it waits for START."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self.rooms = config["isolate"]
+        self.isolate = config["isolate"]
         self.native = config["runtime"] == "native"
         self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
-        self.tmp_mb = config["tmp_mb"]
-        self.uid = config["uid"] if config["isolate"] else None
+        self.uid = config["uid"] if self.isolate else None
         self.landlock = landlock.abi() if config["inner"] else 0
         self.filter = None
         if config["inner"]:
@@ -204,26 +168,34 @@ class Plan:
         self.home = config["home"]
         self.rehearsals: list[Any] = []
         self.begun: int | None = None  # where a child says that it begins, besides the job socket
+        self.desk: Any = None  # the working directory
+        self.random: Any = None  # the module, where programs find it imported
+        self.seed = int(config["environment"].get("PYTHONHASHSEED", "0"))
+
+    def settle(self, config: dict[str, Any]) -> None:
+        """What holds for the zygote too, once: limits, no way to more rights, the working directory."""
+        if self.isolate:
+            self.desk = desk.Desk(config["tmp_mb"], executable=self.native, version=self.landlock)
+        else:
+            self.desk = desk.Folder(self.home)
+        for limit, value in self.limits:
+            hard = resource.getrlimit(limit)[1]
+            least = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(limit, (least, least))
+        if self.filter is not None:
+            linux.no_new_privileges()
 
     def prepare(self) -> None:
         """Walk into the jail and lock it."""
-        if self.rooms:
-            linux.unshare(linux.CLONE_NEWNS)
-            rooms.private(self.tmp_mb, executable=self.native)
-            os.chdir(rooms.HOME)
-        else:
+        self.desk.sit()
+        if not self.isolate:
             os.setpgid(0, 0)
             linux.die_with_parent()
-            os.chdir(self.home)
-        for limit, value in self.limits:
-            resource.setrlimit(limit, (value, value))
-        if self.uid is not None:
-            if self.uid:
-                os.setresgid(self.uid, self.uid, self.uid)
-                os.setresuid(self.uid, self.uid, self.uid)
+        if self.uid:
+            os.setresgid(self.uid, self.uid, self.uid)
+            os.setresuid(self.uid, self.uid, self.uid)
+        if self.isolate:
             linux.drop_capabilities()
         if self.filter is not None:
-            linux.no_new_privileges()
-            if self.landlock:
-                landlock.restrict(["/"], [rooms.HOME, "/dev"], self.landlock)
+            self.desk.confine()
             seccomp.install(self.filter)

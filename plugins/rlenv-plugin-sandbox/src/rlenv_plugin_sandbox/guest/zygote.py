@@ -15,28 +15,26 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import errno
+import builtins
 import gc
 import json
-import select
-import signal
 import socket
-import struct
 
 import child
 import linux
+import nursery
+import program
 import rooms
-
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
-REPORT = struct.Struct(
-    "<iddQi"
-)  # wait status, user seconds, system seconds, peak bytes, error number
-KILL = b"k"
-PATIENCE = 3  # children that end before their START, one after the other
+# what most programs import
+COMMON = (
+    *("bisect", "collections", "copy", "datetime", "functools", "heapq", "itertools", "json"),
+    *("math", "operator", "random", "re", "string", "typing"),
+)
 NEW = (
     linux.CLONE_NEWUSER
     | linux.CLONE_NEWNS
@@ -48,10 +46,11 @@ NEW = (
 )
 
 
-def isolate(control: socket.socket, config: dict[str, Any]) -> int:
+def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | None]:
     """Leave the machine: a file system, users, processes and a network of our own.
 
-    Returns as pid 1, with a descriptor of the pid namespace that this is in.
+    Returns as pid 1, with a descriptor of the pid namespace that this is in, and one of our weight when
+    memory is short (None where it cannot be had).
     """
     files = {name: bytes.fromhex(content) for name, content in config["files"].items()}
     processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)  # outlives its mount
@@ -74,10 +73,22 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> int:
         rooms.build(config["paths"], config["devices"], files)
     os.umask(0o022)
     _become_first()
-    space = os.open("self/ns/pid", os.O_RDONLY, dir_fd=processes)
+    space = _opened("self/ns/pid", os.O_RDONLY, processes)
+    try:
+        weight = _opened("self/oom_score_adj", os.O_WRONLY, processes)
+    except OSError:
+        weight = None
     os.close(processes)
     linux.drop_bounding()
-    return space
+    return space, weight
+
+
+def _opened(name: str, flags: int, folder: int) -> int:
+    fd = os.open(name, flags, dir_fd=folder)
+    try:
+        return nursery.high(fd)
+    finally:
+        os.close(fd)
 
 
 def _write(path: str, text: str) -> None:
@@ -101,144 +112,87 @@ def _become_first() -> None:
     linux.die_with_parent()
 
 
-class Nursery:
-    """The children: one runs a program, one sits in its finished jail and waits for the next START."""
-
-    def __init__(
-        self, control: socket.socket, job: socket.socket, plan: child.Plan, space: int | None
-    ) -> None:
-        self.control = control
-        self.job = job
-        self.plan = plan
-        self.space = space
-        self.begun, plan.begun = os.pipe()  # a child says that it begins
-        self.spare: tuple[int, int] | None = None  # (pid, pidfd)
-        self.current: tuple[int, int] | None = None
-        self.failures = 0
-        self.poll = select.poll()
-        self.poll.register(control, select.POLLIN)
-        self.poll.register(self.begun, select.POLLIN)
-
-    def fork(self) -> None:
-        """A child that waits for START, ahead of time."""
-        if self.space is not None:
-            linux.setns(self.space, linux.CLONE_NEWPID)
-            linux.unshare(linux.CLONE_NEWPID)
-        pid = os.fork()
-        if not pid:
-            child.serve(self.job, self.plan)
-        pidfd = os.pidfd_open(pid)
-        self.spare = (pid, pidfd)
-        self.poll.register(pidfd, select.POLLIN)
-
-    def attend(self) -> bool:
-        """What happens next; False when there is nobody left to work for."""
-        try:
-            if self.spare is None:
-                self.fork()
-        except OSError as error:
-            return self.fail(error.errno or 1)
-        ready = [fd for fd, _ in self.poll.poll()]
-        if self.begun in ready:
-            os.read(self.begun, 16)
-            self.current, self.spare = self.spare, None
-            self.failures = 0
-        if self.current is not None and self.current[1] in ready:
-            self.report(self.current)
-        if self.spare is not None and self.spare[1] in ready and not self.begins():
-            self.bury(self.spare)
-            self.spare = None
-            self.failures += 1
-            return self.failures < PATIENCE or self.fail(errno.ECHILD)
-        if self.control.fileno() in ready:
-            if not self.control.recv(64):
-                return False
-            self.kill()
-        return True
-
-    def begins(self) -> bool:
-        """Whether the spare said so in the moment since we looked."""
-        return bool(select.select([self.begun], [], [], 0)[0])
-
-    def fail(self, number: int) -> bool:
-        """No child can be made: say so to whoever waits for one."""
-        self.control.send(REPORT.pack(0, 0.0, 0.0, 0, number))
-        return False
-
-    def kill(self) -> None:
-        """End the run: in a pid namespace with all its descendants, else with its process group."""
-        if self.current is None:
-            return
-        for stop in (os.kill, os.killpg) if self.space is None else (os.kill,):
-            try:
-                stop(self.current[0], signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-
-    def report(self, ended: tuple[int, int]) -> None:
-        """Say how the run ended."""
-        if self.space is None:
-            self.kill()
-        status, used = self.bury(ended)
-        self.current = None
-        report = (status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, 0)
-        self.control.send(REPORT.pack(*report))
-
-    def bury(self, grave: tuple[int, int]) -> tuple[int, Any]:
-        pid, pidfd = grave
-        self.poll.unregister(pidfd)
-        os.close(pidfd)
-        _, status, used = os.wait4(pid, 0)
-        return status, used
-
-
 def warm(config: dict[str, Any], plan: child.Plan) -> None:
     """Import what every program is to find imported, and let that warm itself."""
     sys.path[:] = [p for p in sys.path if p != os.path.dirname(os.path.abspath(__file__))]
-    sys.path[:0] = ["/box"] if config["isolate"] else config["box"]
+    sys.path[:0] = ["/box", rooms.HOME] if config["isolate"] else [*config["box"], config["home"]]
     sys.path += config["packages"]
-    for name in config["preload"]:
+    _as_usual(plan)
+    names = () if plan.native else (*COMMON, *config["preload"])
+    for name in names:
         __import__(name)
         module = sys.modules[name]
         if callable(getattr(module, "rehearse", None)):
             module.rehearse()
             plan.rehearsals.append(module)
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed(plan.seed)
+    plan.random = sys.modules.get("random")
+
+
+def _as_usual(plan: child.Plan) -> None:
+    """What a program expects of an interpreter, and no trace of ours."""
+    import _sitebuiltins
+
+    for name in ("exit", "quit"):
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
+    for name in ("child", "desk", "landlock", "leftovers", "linux", "nursery", "program", "relay"):
+        sys.modules.pop(name, None)
+    for name in ("rooms", "seccomp", "syscalls", "wire", "zygote"):
+        sys.modules.pop(name, None)
+    sys.argv = sys.orig_argv = [program.FILE]
+    os.environ.clear()
+    os.environ.update(plan.environment)
+
+
+def _told(control: socket.socket, step: str, error: BaseException) -> NoReturn:
+    said = {
+        "failed": "%s: %s" % (type(error).__name__, error),
+        "errno": getattr(error, "errno", None),
+        "step": step,
+    }
+    control.send(json.dumps(said).encode())
+    os._exit(1)
+
+
+def _prepared(
+    control: socket.socket, job: socket.socket, config: dict[str, Any]
+) -> nursery.Nursery:
+    step = "namespaces"
+    try:
+        space, weight = isolate(control, config) if config["isolate"] else (None, None)
+        step = "preparation"
+        plan = child.Plan(config)
+        step = "preload"
+        warm(config, plan)
+        step = "confinement"
+        plan.settle(config)
+        made = nursery.Nursery(control, job, plan, space, weight)
+        said = made.trial()
+        if said:
+            raise OSError(said)
+    except BaseException as error:  # noqa: BLE001 - the judge is told
+        _told(control, step, error)
+    return made
 
 
 def main() -> None:
-    numbers = [_high(int(fd)) for fd in sys.argv[1:4]]
-    control, job = socket.socket(fileno=numbers[0]), socket.socket(fileno=numbers[1])
+    numbers = [int(word) for word in sys.argv[1:4]]
+    control, job = (socket.socket(fileno=nursery.high(fd)) for fd in numbers[:2])
     with open(numbers[2], "rb") as file:
         config = json.loads(file.read())
-    step = "namespaces"
-    try:
-        space = isolate(control, config) if config["isolate"] else None
-        step = "preparation"
-        plan = child.Plan(config)
-        nursery = Nursery(control, job, plan, space)
-        step = "preload"
-        warm(config, plan)
-    except BaseException as error:
-        said = {
-            "failed": "%s: %s" % (type(error).__name__, error),
-            "errno": getattr(error, "errno", None),
-            "step": step,
-        }
-        control.send(json.dumps(said).encode())
-        os._exit(1)
+    for fd in numbers[:2]:
+        os.close(fd)
+    if control.recv(16) != b"go":  # from here on in our control group
+        os._exit(0)
+    made = _prepared(control, job, config)
     gc.collect()
     gc.freeze()
-    control.send(json.dumps({"ready": os.getpid(), "landlock": plan.landlock}).encode())
-    while nursery.attend():
+    said = {"ready": os.getpid(), "landlock": made.plan.landlock}
+    control.send(json.dumps(said).encode())
+    while made.attend():
         pass
     os._exit(0)
-
-
-def _high(fd: int) -> int:
-    """The same open file at a descriptor beyond those that a run uses."""
-    import fcntl
-
-    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64)
 
 
 if __name__ == "__main__":

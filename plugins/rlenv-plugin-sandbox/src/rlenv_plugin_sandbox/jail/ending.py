@@ -16,6 +16,8 @@ from .slot import lost
 __all__ = ["Report", "ending"]
 
 _REPORT = struct.Struct("<iddQi")
+_ZYGOTE_S = 0.02  # CPU of the zygote beside a run, and more
+_ROUGHLY = 0.8  # the kernel's ticks are not as exact as its accounts
 
 
 class Place(Protocol):
@@ -42,20 +44,18 @@ class Report:
     truncated: bool
     stdout: bytes
     stderr: bytes
+    group_cpu: float = 0.0
+    said: str = ""
 
 
 def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
     """The Exit of a run; a sandbox that broke is marked unhealthy, so that its place is made anew."""
     started = report.pid is not None
     if not report.data:
-        slot.healthy = False
-        fault = lost("the zygote ended in the middle of a run")
-        return Exit(
-            None, "lost", wall=report.wall, isolation=isolation, started=started, fault=fault
-        )
+        return _without_word(report, slot, isolation, started=started)
     status, user, system, peak, failure = _REPORT.unpack(report.data)
     code = os.waitstatus_to_exitcode(status)
-    cpu = user + system
+    cpu = _cpu(user + system, report.group_cpu)
     fault = _fault(report, failure, started=started)
     if fault is not None:
         slot.healthy = slot.healthy and started
@@ -75,11 +75,36 @@ def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
     )
 
 
+def _without_word(report: Report, slot: Place, isolation: Tier, *, started: bool) -> Exit:
+    """The zygote is gone: memory that the program took may have cost its life too."""
+    slot.healthy = False
+    if started and slot.ran_out_of_memory():
+        return Exit(
+            -signal.SIGKILL, "memory", report.group_cpu, report.wall, 0, report.truncated, isolation,
+            started, report.run_delay, report.stdout, report.stderr,
+        )  # fmt: skip
+    fault = lost("the zygote ended in the middle of a run")
+    return Exit(
+        None,
+        "lost",
+        report.group_cpu,
+        report.wall,
+        isolation=isolation,
+        started=started,
+        fault=fault,
+    )
+
+
+def _cpu(own: float, group: float) -> float:
+    """What it used: the group counts descendants too that nobody waited for, and a little of the zygote."""
+    return group if group > own + _ZYGOTE_S else own
+
+
 def _fault(report: Report, failure: int, *, started: bool) -> Fault | None:
     if failure:
         return lost(f"no process could be made: {os.strerror(failure)}")
     if not started:
-        return lost("the program was never begun")
+        return lost(f"the program was never begun{report.said and ': ' + report.said}")
     if report.ordered == "wall" and report.starved:
         return lost(
             f"the machine gave the program no processor for most of {report.wall_limit:g} s"
@@ -90,10 +115,8 @@ def _fault(report: Report, failure: int, *, started: bool) -> Fault | None:
 def _reason(report: Report, code: int, cpu: float, slot: Place) -> Reason:
     if report.oom or (code == -signal.SIGKILL and not report.ordered and slot.ran_out_of_memory()):
         return "memory"
-    if cpu >= report.cpu_limit and (code < 0 or report.ordered):
+    if code in (-signal.SIGKILL, -signal.SIGXCPU) and cpu >= report.cpu_limit * _ROUGHLY:
         return "cpu"
     if report.ordered:
         return report.ordered
-    if code == -signal.SIGXCPU:
-        return "cpu"
     return "signal" if code < 0 else "exit"

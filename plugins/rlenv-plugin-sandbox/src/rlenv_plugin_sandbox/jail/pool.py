@@ -14,6 +14,8 @@ from .slot import Slot
 
 __all__ = ["Pool", "default_places"]
 
+_SPARE = 2  # idle places of other profiles that stay warm
+
 
 def default_places() -> int:
     """How many programs may run at one time: RLENV_SANDBOX_SLOTS, else 2."""
@@ -21,10 +23,25 @@ def default_places() -> int:
     return max(1, int(given)) if given.isdecimal() else 2
 
 
-class Pool:
-    """At most ``places`` slots of any profile.
+class _Turn:
+    """One who waits for a place, in a loop of its own."""
 
-    The one that waited longest is served first; idle slots of other profiles make room.
+    __slots__ = ("future", "loop")
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[None] = self.loop.create_future()
+
+    def grant(self) -> None:
+        if not self.future.done():
+            self.future.set_result(None)
+
+
+class Pool:
+    """At most ``places`` slots of any profile at work.
+
+    Who waited longest is served first: a place that is given back is handed on, never up for grabs while
+    somebody waits.  Idle slots of other profiles make room.
     """
 
     def __init__(self, *, isolate: bool, inner: bool, places: int | None = None) -> None:
@@ -39,7 +56,7 @@ class Pool:
         self._owner = os.getpid()
         self._idle: deque[Slot] = deque()
         self._busy = 0
-        self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+        self._waiting: deque[_Turn] = deque()
 
     async def lease(self, profile: Profile) -> Slot:
         """A slot for this profile; waits while all places are taken.
@@ -47,51 +64,74 @@ class Pool:
         Raises:
             NoJail, ConfigError, VerifierFault: as Slot does.
         """
-        while True:
-            if self._owner != os.getpid():
-                self._reset()
-            loop = asyncio.get_running_loop()
-            turn: asyncio.Future[None] = loop.create_future()
-            with self._lock:
-                found, old = self._take(profile)
-                if found is None and not old:
-                    self._waiting.append((loop, turn))
-            if found is not None:
-                return found
-            if old:
-                return await self._make(profile, [slot for slot in old if slot is not None])
-            try:
-                await turn
-            except asyncio.CancelledError:
-                self._wake()
-                raise
-
-    def _take(self, profile: Profile) -> tuple[Slot | None, list[Slot | None]]:
-        """(an idle slot, []), (None, slots to end so that a new one can be made) or (None, []) when full."""
-        for slot in self._idle:
-            if slot.profile == profile:
-                self._idle.remove(slot)
-                self._busy += 1
-                return slot, []
-        places = self._places or default_places()
-        if self._busy >= places:
-            return None, []
-        self._busy += 1
-        old: list[Slot | None] = [None]
-        while self._busy + len(self._idle) > places + 2:  # a few of other profiles stay warm
-            old.append(self._idle.popleft())
-        return None, old
-
-    async def _make(self, profile: Profile, old: list[Slot]) -> Slot:
+        if self._owner != os.getpid():
+            self._reset()
+        turn = self._enter()
+        if turn is not None:
+            await self._wait(turn)
         try:
-            return await asyncio.to_thread(self._replace, profile, old)
+            found, old = self._pick(profile)
+            if found is None or old:
+                found = await asyncio.to_thread(self._replace, profile, old)
         except BaseException:
+            self._leave()
+            raise
+        found.alone = self.alone
+        return found
+
+    def alone(self) -> bool:
+        """Whether one program at most is at work."""
+        return self._busy < 2
+
+    def _enter(self) -> _Turn | None:
+        """Take a place, or a number in the queue."""
+        with self._lock:
+            if self._busy < (self._places or default_places()):
+                self._busy += 1
+                return None
+            turn = _Turn()
+            self._waiting.append(turn)
+            return turn
+
+    async def _wait(self, turn: _Turn) -> None:
+        try:
+            await turn.future
+        except asyncio.CancelledError:
             with self._lock:
-                self._busy -= 1
-            self._wake()
+                waits = turn in self._waiting
+                if waits:
+                    self._waiting.remove(turn)
+            if not waits:  # the place was ours already
+                self._leave()
             raise
 
+    def _leave(self) -> None:
+        """Hand the place on, or free it."""
+        with self._lock:
+            while self._waiting:
+                turn = self._waiting.popleft()
+                try:
+                    turn.loop.call_soon_threadsafe(turn.grant)
+                except RuntimeError:  # its loop is closed
+                    continue
+                return
+            self._busy -= 1
+
+    def _pick(self, profile: Profile) -> tuple[Slot | None, list[Slot]]:
+        """(an idle slot, []), or (None, slots to end before a new one is made)."""
+        old: list[Slot] = []
+        with self._lock:
+            for slot in [slot for slot in reversed(self._idle) if slot.profile == profile]:
+                self._idle.remove(slot)
+                if slot.fresh():
+                    return slot, old
+                old.append(slot)
+            while self._busy + len(self._idle) > (self._places or default_places()) + _SPARE:
+                old.append(self._idle.popleft())
+        return None, old
+
     def _replace(self, profile: Profile, old: list[Slot]) -> Slot:
+        """A new slot in place of these.  Blocks."""
         for slot in old:
             slot.close()
         return Slot(profile, isolate=self.isolate, inner=self.inner)
@@ -101,21 +141,11 @@ class Pool:
         if slot.owner != os.getpid():
             return
         with self._lock:
-            self._busy -= 1
             if slot.healthy:
                 self._idle.append(slot)
         if not slot.healthy:
             slot.close()
-        self._wake()
-
-    def _wake(self) -> None:
-        with self._lock:
-            while self._waiting:
-                loop, turn = self._waiting.popleft()
-                if loop.is_closed() or turn.done():
-                    continue
-                loop.call_soon_threadsafe(_grant, turn)
-                return
+        self._leave()
 
     def close(self) -> None:
         """End every idle slot; those on lease end when they are given back."""
@@ -125,8 +155,3 @@ class Pool:
             idle, self._idle = self._idle, deque()
         for slot in idle:
             slot.close()
-
-
-def _grant(turn: asyncio.Future[None]) -> None:
-    if not turn.done():
-        turn.set_result(None)

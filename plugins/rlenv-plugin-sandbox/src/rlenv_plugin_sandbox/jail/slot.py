@@ -5,14 +5,17 @@ from __future__ import annotations
 import array
 import json
 import os
+import select
 import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 from rlenv.errors import ConfigError, VerifierFault
 from rlenv.sandbox import Profile
@@ -25,7 +28,15 @@ __all__ = ["NoJail", "Slot", "lost"]
 
 _HANDSHAKE_S = 30.0
 _IDS = 0x70000000  # host ids that no account has
+_STARTED = b"s"
+_ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "MALLOC_ARENA_MAX": "2",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 _numbers = count()
+_slots: WeakSet[Slot] = WeakSet()
 _lock = Lock()  # one spawn at a time: a descriptor of one zygote must not leak into another
 
 
@@ -57,23 +68,29 @@ class Slot:
         self.isolate = isolate
         self.owner = os.getpid()
         self.healthy = True
+        self.alone: Callable[[], bool] = bool  # whether no other program of this process runs now
         self.group: cgroups.Group | None = None
+        self._runs = 0
         self._kills = 0
         self._folder: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.job, job = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.job.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         try:
             self._process = self._spawn(control, job, self._config(inner=inner))
-            self.landlock = self._handshake(control)
+            control.close()  # so that the zygote's death is the end of the stream
+            self._enter_group(self._process.pid)
+            self.landlock = self._handshake(self._process.pid)
         except BaseException:
             self.close()
             raise
         finally:
             control.close()
             job.close()
-        self.control.setblocking(False)
-        self.job.setblocking(False)
+        self.control.setblocking(False)  # noqa: FBT003 - the library's word
+        self.job.setblocking(False)  # noqa: FBT003 - the library's word
+        _slots.add(self)
 
     def _config(self, *, inner: bool) -> dict[str, Any]:
         box = home = ""
@@ -95,20 +112,10 @@ class Slot:
             file.write(json.dumps(config).encode())
         os.lseek(memory, 0, os.SEEK_SET)
         fds = (control.fileno(), job.fileno(), memory)
-        words = [
-            interpreter(self.profile.runtime),
-            "-X",
-            "utf8",
-            "-s",
-            "-S",
-            "-B",
-            str(GUEST),
-            *map(str, fds),
-        ]
-        seed = {
-            "PYTHONHASHSEED": str(self.profile.hash_seed)
-        }  # -I would ignore it; there is nothing else to ignore
-        environment = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", **seed}
+        options = ("-X", "utf8", "-s", "-S", "-B")
+        words = [interpreter(self.profile.runtime), *options, str(GUEST), *map(str, fds)]
+        # -I would ignore the seed, and there is nothing else to ignore
+        environment = {**_ENVIRONMENT, "PYTHONHASHSEED": str(self.profile.hash_seed)}
         try:
             with _lock:
                 process = subprocess.Popen(  # noqa: S603 - our own program
@@ -124,41 +131,39 @@ class Slot:
             raise VerifierFault(lost(f"the zygote could not be started: {error}")) from error
         finally:
             os.close(memory)
-        if self.isolate and cgroups.homes():
-            self._enter_group(process.pid)
         return process
 
     def _enter_group(self, pid: int) -> None:
-        try:
-            limit = self.profile.memory_mb + OVERHEAD_MB
-            self.group = cgroups.Group(self.number, limit << 20, self.profile.pids + 3)
-            self.group.add(pid)
-        except OSError as error:
-            raise VerifierFault(lost(f"no control group: {error}")) from error
-
-    def _handshake(self, control: socket.socket) -> int:
-        control.close()  # so that the zygote's death is the end of the stream
-        self.control.settimeout(_HANDSHAKE_S)
-        while True:
+        """Before the zygote is told to go on, so that all of it is in there."""
+        if self.isolate and cgroups.homes():
             try:
-                said = self.control.recv(1 << 16)
+                limit = self.profile.memory_mb + OVERHEAD_MB
+                self.group = cgroups.Group(self.number, limit << 20, self.profile.pids + 3)
+                self.group.add(pid)
             except OSError as error:
-                raise VerifierFault(lost(f"the zygote does not answer: {error}")) from error
-            if not said:
-                raise VerifierFault(lost("the zygote ended before it was ready"))
-            message = json.loads(said)
-            if "ready" in message:
-                return int(message["landlock"])
-            if "failed" in message:
-                self._refuse(message)
-            self._map()
+                raise VerifierFault(lost(f"no control group: {error}")) from error
 
-    def _map(self) -> None:
+    def _handshake(self, pid: int) -> int:
+        self.control.settimeout(_HANDSHAKE_S)
+        try:
+            self.control.send(b"go")
+            while True:
+                said = self.control.recv(1 << 16)
+                if not said:
+                    raise VerifierFault(lost("the zygote ended before it was ready"))
+                message = json.loads(said)
+                if "ready" in message:
+                    return int(message["landlock"])
+                if "failed" in message:
+                    self._refuse(message)
+                self._map(pid)
+        except OSError as error:
+            raise VerifierFault(lost(f"the zygote does not answer: {error}")) from error
+
+    def _map(self, pid: int) -> None:
         first = _IDS + (self.owner * 64 + self.number) % (1 << 26) * 2
         for name in ("uid_map", "gid_map"):
-            Path(f"/proc/{self._process.pid}/{name}").write_text(
-                f"0 {first} 1\n1000 {first + 1} 1\n"
-            )
+            Path(f"/proc/{pid}/{name}").write_text(f"0 {first} 1\n1000 {first + 1} 1\n")
         self.control.send(b"mapped")
 
     def _refuse(self, message: dict[str, Any]) -> None:
@@ -169,6 +174,12 @@ class Slot:
             )
         raise NoJail(f"this machine refuses the jail: {said}", message["step"], message["errno"])
 
+    def fresh(self) -> bool:
+        """Whether it can be leased, as far as is known without waiting."""
+        if self.healthy:
+            self.healthy = self._word() is None
+        return self.healthy
+
     # -- one run -----------------------------------------------------------------------------------
 
     def submit(self, message: bytes, fds: list[int]) -> None:
@@ -177,6 +188,7 @@ class Slot:
         Raises:
             VerifierFault: the zygote is gone.
         """
+        self._runs += 1
         rights = array.array("i", fds)
         try:
             self.job.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
@@ -184,39 +196,81 @@ class Slot:
             self.healthy = False
             raise VerifierFault(lost(f"the zygote is gone: {error}")) from error
 
-    def started(self) -> int | None:
-        """Our number for the process that began to run its program; None when none did yet."""
+    def started(self) -> tuple[int | None, str]:
+        """(our number for the process that began to run its program, why none could); (None, "") so far."""
         try:
-            said, ancillary, _, _ = self.job.recvmsg(16, socket.CMSG_SPACE(12))
+            said, ancillary, _, _ = self.job.recvmsg(256, socket.CMSG_SPACE(12))
         except OSError:
-            return None
+            return None, ""
+        if said != _STARTED:
+            return None, said[1:].decode("utf-8", "replace")
         for level, kind, data in ancillary:
-            if said and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-                return int.from_bytes(data[:4], "little", signed=True)
-        return None
+            if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+                return int.from_bytes(data[:4], "little", signed=True), ""
+        return None, ""
+
+    def report(self) -> bytes | None:
+        """The zygote's word on the end of this run; b"" when it is gone, None when there is none yet."""
+        while True:
+            said = self._word()
+            if not said:
+                return said
+            if int.from_bytes(said[:4], "little") >= self._runs:
+                return said
+
+    def _word(self) -> bytes | None:
+        try:
+            said = self.control.recv(256)
+        except BlockingIOError:
+            return None
+        except OSError:
+            said = b""
+        if not said:
+            self.healthy = False
+        return said
+
+    def kill(self) -> None:
+        """End the run that is on."""
+        try:
+            self.control.send(self._runs.to_bytes(4, "little"))
+        except OSError:
+            self.healthy = False
+
+    def soon(self, sock: socket.socket) -> bool:
+        """Whether there is something to read within a millisecond: cheaper than a turn of the loop."""
+        watch = select.poll()
+        watch.register(sock, select.POLLIN)
+        return bool(watch.poll(1))
+
+    def cpu(self) -> float:
+        """Seconds of CPU that all of this place used so far; 0.0 where nobody counts them."""
+        return self.group.cpu() if self.group is not None else 0.0
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel killed for want of memory since it was last asked."""
         before, self._kills = self._kills, self.group.kills() if self.group is not None else 0
         return self._kills > before
 
-    def kill(self) -> None:
-        """End the run that is on."""
-        try:
-            self.control.send(b"k")
-        except OSError:
-            self.healthy = False
-
     def close(self) -> None:
         """End the zygote, and everything in it."""
         self.healthy = False
         self.control.close()
         self.job.close()
-        process = getattr(self, "_process", None)
-        if process is not None and self.owner == os.getpid():
-            process.kill()
-            process.wait()
-        if self.group is not None:
-            self.group.remove()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._process is not None and self.owner == os.getpid():
+            self._process.kill()
+            self._process.wait()
+            if self.group is not None:
+                self.group.remove()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _abandon() -> None:
+    """In a child of this process: let go, so that zygotes end with the process that they work for."""
+    for slot in list(_slots):
+        slot.healthy = False
+        slot.control.close()
+        slot.job.close()
+
+
+os.register_at_fork(after_in_child=_abandon)

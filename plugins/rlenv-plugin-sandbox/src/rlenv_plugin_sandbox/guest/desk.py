@@ -1,0 +1,81 @@
+"""The working directory that runs take turns at: none finds anything of the one before."""
+
+from __future__ import annotations
+
+import os
+
+import landlock
+import leftovers
+import linux
+import rooms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_CLEARING_S = 10.0
+
+
+class Folder:
+    """A plain directory, emptied after every run; without isolation."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def sit(self) -> None:
+        os.chdir(self.path)
+
+    def confine(self) -> None:
+        """Nothing keeps a program here."""
+
+    def clear(self) -> bool:
+        """Make it as it was; True when whoever sits at it already has to move."""
+        leftovers.remove([self.path], _CLEARING_S)
+        return False
+
+
+class Desk:
+    """A file system in memory, made anew after every run that changed anything in it.
+
+    Args:
+        megabytes: how much fits.
+        executable: whether programs in it may be executed.
+        version: of Landlock; 0 where there is none.
+    """
+
+    _rules = -1
+
+    def __init__(self, megabytes: int, *, executable: bool, version: int) -> None:
+        self.megabytes, self.executable, self.version = megabytes, executable, version
+        self._mount()
+
+    def _mount(self) -> None:
+        rooms.private(self.megabytes, executable=self.executable)
+        os.utime(rooms.HOME, (0, 0))
+        self._untouched = _look()
+        if self.version:
+            if self._rules >= 0:
+                os.close(self._rules)
+            self._rules = landlock.ruleset(["/"], [rooms.HOME, "/dev"], self.version)
+
+    def sit(self) -> None:
+        os.chdir(rooms.HOME)
+
+    def confine(self) -> None:
+        """Let this process reach nothing else to write.  Needs no_new_privs."""
+        if self.version:
+            landlock.enforce(self._rules, self.version)
+
+    def clear(self) -> bool:
+        """Make it as it was; True when whoever sits at it already has to move."""
+        if _look() == self._untouched and not os.listdir(rooms.HOME):
+            return False
+        linux.detach(rooms.HOME)
+        self._mount()
+        return True
+
+
+def _look() -> tuple[Any, ...]:
+    """What changes with every entry made or removed; the time of change cannot be set back."""
+    seen = os.stat(rooms.HOME)
+    return seen.st_mode, seen.st_uid, seen.st_nlink, seen.st_mtime_ns, seen.st_ctime_ns

@@ -1,0 +1,201 @@
+"""The children of a zygote: one runs a program, one sits in its finished jail and waits for the next START."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import select
+import signal
+import socket
+import struct
+import time
+
+import child
+import linux
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# number of the run, when it ended; wait status, user seconds, system seconds, peak bytes, error number
+REPORT = struct.Struct("<IdiddQi")
+KILL = struct.Struct("<I")  # number of the run
+PATIENCE = 3  # children that end before their START, one after the other
+_PIDFD_OPEN = 434
+
+
+def high(fd: int) -> int:
+    """The same open file at a descriptor beyond those that a run uses."""
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64)
+
+
+def _pidfd(pid: int) -> int:
+    if hasattr(os, "pidfd_open"):
+        return os.pidfd_open(pid)
+    return linux.check(linux.libc.syscall(_PIDFD_OPEN, pid, 0), "pidfd_open")
+
+
+class Nursery:
+    """Forks ahead, waits, kills when asked, reports each end.
+
+    Runs are numbered from 1 as they begin: an order to kill names its run, so that one that comes late
+    harms nobody, and one that comes early is not forgotten.
+
+    Args:
+        control: where reports go and orders come from.
+        job: what children read START from.
+        space: a descriptor of the pid namespace this is pid 1 of; None without isolation.
+        weight: a descriptor of our own oom_score_adj, or None.
+    """
+
+    def __init__(
+        self,
+        control: socket.socket,
+        job: socket.socket,
+        plan: child.Plan,
+        space: int | None,
+        weight: int | None = None,
+    ) -> None:
+        self.control, self.job, self.plan = control, job, plan
+        self.space, self.weight = space, weight
+        near, far = os.pipe()
+        self.begun, plan.begun = high(near), high(far)  # a child says that it begins
+        os.close(near)
+        os.close(far)
+        self.spare: tuple[int, int] | None = None  # (pid, pidfd)
+        self.current: tuple[int, int] | None = None
+        self.number = 0  # of the run that began last
+        self.condemned = 0  # of the run to be killed
+        self.failures = 0
+        self.poll = select.poll()
+        self.poll.register(control, select.POLLIN)
+        self.poll.register(self.begun, select.POLLIN)
+
+    def born(self) -> int:
+        """Fork: 0 in the child, its pid here.
+
+        Raises:
+            OSError: no process could be made.
+        """
+        if self.space is not None:
+            linux.setns(self.space, linux.CLONE_NEWPID)
+            linux.unshare(linux.CLONE_NEWPID)
+        self._weigh(b"1000")  # when memory is short, theirs is taken before ours
+        pid = -1
+        try:
+            pid = os.fork()
+        finally:
+            if pid:
+                self._weigh(b"0")
+        return pid
+
+    def _weigh(self, score: bytes) -> None:
+        if self.weight is not None:
+            os.pwrite(self.weight, score, 0)
+
+    def trial(self) -> str:
+        """What a child says that only walks into its jail; "" when all went well."""
+        near, far = os.pipe()
+        pid = self.born()
+        if not pid:
+            said = b""
+            try:
+                self.plan.prepare()
+            except BaseException as error:  # noqa: BLE001 - the zygote decides
+                said = ("%s: %s" % (type(error).__name__, error)).encode() or b"?"
+            os.write(far, said)
+            os._exit(0)
+        os.close(far)
+        with open(near, "rb") as answer:
+            text = answer.read().decode("utf-8", "replace")
+        status = os.waitpid(pid, 0)[1]
+        return text or ("a child ended with status %d" % status if status else "")
+
+    def _spare(self) -> None:
+        pid = self.born()
+        if not pid:
+            child.serve(self.job, self.plan)
+        self.spare = (pid, _pidfd(pid))
+        self.poll.register(self.spare[1], select.POLLIN)
+
+    def attend(self) -> bool:
+        """What happens next; False when there is nobody left to work for."""
+        if self.spare is None:
+            try:
+                self._spare()
+            except OSError as error:
+                if self.current is None:
+                    return self.fail(error.errno or 1)
+        ready = [fd for fd, _ in self.poll.poll()]
+        if self.begun in ready:
+            self.begins()
+        if self.current is not None and self.current[1] in ready:
+            self.report()
+        elif self.spare is not None and self.spare[1] in ready:
+            return self.stillborn()
+        if self.control.fileno() in ready:
+            order = self.control.recv(64)
+            if not order:
+                return False
+            self.condemned = KILL.unpack(order)[0]
+        if self.condemned == self.number and self.current is not None:
+            self.kill()
+        return True
+
+    def begins(self) -> bool:
+        """Take a child's word: it has START, and begins (True) or could not."""
+        word = os.read(self.begun, 4)
+        self.current, self.spare = self.spare, None
+        self.failures = 0
+        self.number += 1
+        return word == child.STARTED
+
+    def stillborn(self) -> bool:
+        """The spare is dead; perhaps it began in the moment since we looked."""
+        if select.select([self.begun], [], [], 0)[0]:
+            self.begins()
+            self.report()
+            return True
+        assert self.spare is not None
+        self.bury(self.spare)
+        self.spare = None
+        self.failures += 1
+        return self.failures < PATIENCE or self.fail(errno.ECHILD)
+
+    def fail(self, number: int) -> bool:
+        """No child can be made: say so to whoever waits for one, or will."""
+        self.control.send(REPORT.pack(self.number + 1, time.monotonic(), 0, 0.0, 0.0, 0, number))
+        return False
+
+    def kill(self) -> None:
+        """End the run: in a pid namespace with all its descendants, else with its process group."""
+        assert self.current is not None
+        for stop in (os.kill, os.killpg) if self.space is None else (os.kill,):
+            try:
+                stop(self.current[0], signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+    def report(self) -> None:
+        """Say how the run ended, once its working directory is as it was."""
+        assert self.current is not None
+        if self.space is None:
+            self.kill()
+        status, used = self.bury(self.current)
+        ended = time.monotonic()
+        self.current = None
+        if self.plan.desk.clear() and self.spare is not None:  # it sits at the old one
+            os.kill(self.spare[0], signal.SIGKILL)
+            self.bury(self.spare)
+            self.spare = None
+        used = (used.ru_utime, used.ru_stime, used.ru_maxrss * 1024)
+        self.control.send(REPORT.pack(self.number, ended, status, *used, 0))
+
+    def bury(self, grave: tuple[int, int]) -> tuple[int, Any]:
+        """Wait for one that has ended, or is about to."""
+        pid, pidfd = grave
+        self.poll.unregister(pidfd)
+        os.close(pidfd)
+        _, status, used = os.wait4(pid, 0)
+        return status, used

@@ -1,0 +1,103 @@
+"""The judge's end of a run's channel: frames over a stream socket, read without the loop where that is enough."""
+
+from __future__ import annotations
+
+import struct
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from socket import socket
+
+from rlenv.sandbox import ChannelEnded, FrameTooLong
+
+__all__ = ["Channel"]
+
+_LENGTH = struct.Struct("<I")
+_CHUNK = 1 << 16
+_AHEAD = 1 << 20  # bytes taken in while nobody waits for them
+
+
+class Channel:
+    """Frames of one run.
+
+    Args:
+        sock: the near end, which does not block.
+        wake: called when something came that might be waited for.
+    """
+
+    __slots__ = ("_buffer", "_loop", "_reading", "_wake", "ended", "sock", "wanted")
+
+    def __init__(self, loop: AbstractEventLoop, sock: socket, wake: Callable[[], None]) -> None:
+        self.sock = sock
+        self.ended = False
+        self.wanted = False  # whether somebody waits for a frame
+        self._loop, self._wake = loop, wake
+        self._buffer = bytearray()
+        self._reading = False
+
+    def frame(self, most: int) -> bytes | None:
+        """The next frame, when it is here.
+
+        Raises:
+            FrameTooLong: more than ``most`` bytes are announced.
+        """
+        buffer = self._buffer
+        if len(buffer) < 4:
+            return None
+        size: int = _LENGTH.unpack_from(buffer)[0]
+        if size > most:
+            raise FrameTooLong(f"a frame of {size} bytes was announced; {most} were asked for")
+        if len(buffer) < 4 + size:
+            return None
+        frame = bytes(buffer[4 : 4 + size])
+        del buffer[: 4 + size]
+        return frame
+
+    def fill(self) -> None:
+        """Take in what is there; one piece at a time, so that no flood keeps the loop."""
+        try:
+            data = self.sock.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self._buffer += data
+            return
+        self.ended = True
+        self.deaf()
+
+    def listen(self) -> None:
+        """Have the loop take in what comes."""
+        if not self._reading and not self.ended:
+            self._reading = True
+            self._loop.add_reader(self.sock.fileno(), self._arrived)
+
+    def deaf(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self.sock.fileno())
+
+    def _arrived(self) -> None:
+        self.fill()
+        if not self.wanted and len(self._buffer) > _AHEAD:
+            self.deaf()
+        self._wake()
+
+    def send(self, data: memoryview) -> memoryview:
+        """What of it could not be sent now.
+
+        Raises:
+            ChannelEnded: nobody reads any more.
+        """
+        try:
+            while data:
+                data = data[self.sock.send(data) :]
+        except BlockingIOError:
+            return data
+        except OSError:
+            raise ChannelEnded("the program no longer reads") from None
+        return data
+
+    def close(self) -> None:
+        self.deaf()
+        self.sock.close()
