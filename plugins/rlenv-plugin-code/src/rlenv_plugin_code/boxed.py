@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attrs import field, frozen, validators
+from attrs import Attribute, field, frozen, validators
 from rlenv.errors import ConfigError
 from rlenv.sandbox import TIERS, Tier, rank
 
@@ -27,6 +28,12 @@ def names_tuple(names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise ConfigError(f"expected a list of names, as [{names!r}], not {names!r}")
     return tuple(names)
+
+
+def _memory(_: object, __: Attribute[int], value: int) -> None:
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    if not 16 <= value <= machine:
+        raise ConfigError(f"memory_mb is from 16 to the machine's {machine}, not {value}")
 
 
 def _doc(text: str) -> dict[str, Any]:
@@ -52,9 +59,7 @@ class Boxed:
         validator=validators.gt(0),
         metadata=_doc("wall seconds for one response; keep it below the slot's timeout"),
     )
-    memory_mb: int = field(
-        default=512, validator=validators.ge(16), metadata=_doc("MiB for one program")
-    )
+    memory_mb: int = field(default=512, validator=_memory, metadata=_doc("MiB for one program"))
     language: str | None = field(
         default=None, validator=known_language, metadata=_doc("of tasks that name none")
     )

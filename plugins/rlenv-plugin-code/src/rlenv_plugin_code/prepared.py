@@ -34,7 +34,7 @@ class Prepared:
     frames: tuple[bytes, ...] = ()
 
 
-def prepared(task: Task, language: str | None = None) -> Prepared:
+def prepared(task: Task, language: str = "python") -> Prepared:
     """The same for tasks of the same content.
 
     Args:
@@ -55,7 +55,7 @@ def prepared(task: Task, language: str | None = None) -> Prepared:
     return found
 
 
-def _key(task: Task, language: str | None) -> bytes | None:
+def _key(task: Task, language: str) -> bytes | None:
     """The content, None where it is not plain: a worker gets a new object with every attempt."""
     try:
         return marshal.dumps((task.id, task.prompt, task.info.get("tests"), language), 2)
@@ -63,8 +63,8 @@ def _key(task: Task, language: str | None) -> bytes | None:
         return None
 
 
-def _made(task: Task, language: str | None) -> Prepared:
-    tests = tests_of(task, language or "python")
+def _made(task: Task, language: str) -> Prepared:
+    tests = tests_of(task, language)
     try:
         return Prepared(tests, tuple([_frame(task, tests, case) for case in tests.scored]))
     except Unencodable as err:

@@ -4,60 +4,44 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
-from attrs import Attribute, field, frozen, validators
+from attrs import evolve, field, frozen, validators
 from rlenv.errors import ConfigError, PluginError, TaskError, VerifierFault
-from rlenv.sandbox import TIERS, Tier, rank
+from rlenv.sandbox import Tier, rank
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.artifacts import Answer, Answers, Compiled
-from rlenv_plugin_code.drive.box import ISOLATIONS, OUTPUT_BYTES, PIDS, Box
+from rlenv_plugin_code.boxed import Boxed
+from rlenv_plugin_code.drive.box import ISOLATIONS, OUTPUT_BYTES, PIDS
 from rlenv_plugin_code.drive.clock import Clock
 from rlenv_plugin_code.drive.compiling import compiled
 from rlenv_plugin_code.drive.proof import prove, usable
 from rlenv_plugin_code.drive.runs import Runs
 from rlenv_plugin_code.drive.work import agree, answers_of, inputs_of
 from rlenv_plugin_code.prepared import Prepared, prepared
-from rlenv_plugin_code.programs import known_language, program_in
+from rlenv_plugin_code.programs import program_in
 from rlenv_plugin_code.soundness import check_tests
-from rlenv_plugin_code.spec import PREFIXES, Tests
+from rlenv_plugin_code.spec import Tests
 
 __all__ = ["Run"]
 
-_positive: Any = validators.gt(0)
 _NO_PROGRAM = Answer("error", error="the response has no program")
 _LARGEST = 64 << 20  # bytes of one output, however long the expected one is
 
 
-def _memory(_: object, __: Attribute[int], value: int) -> None:
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    if not 16 <= value <= machine:
-        raise ValueError(f"memory_mb is from 16 to the machine's {machine}, not {value}")
-
-
-@frozen
-class Run:
+@frozen(kw_only=True)
+class Run(Boxed):
     """Run a response's program on the hidden inputs of ``task.info["tests"]``, in a sandbox.
 
     The score is the share of cases that gave an answer, right or wrong; ``code/diff`` compares them.
 
     Args:
-        isolation: "jail", "docker", "docker+gvisor", "remote" or "process" (none: for programs you trust).
-        min_isolation: less than this tier is refused; a task may ask for more.
         timeout: wall seconds for one case; a task's ``time`` has precedence.
-        budget: wall seconds for all cases of a response; keep it below the slot's timeout.
-        memory_mb: MiB for one program and its descendants.
-        language: of tasks that name none.
-        prefix: "prompt" puts the task's prompt before the program of a response that goes on from it.
-        preload: modules that Python programs find imported ("numpy"), at no cost per run.
         repeat: how often everything is run, each time with another hash seed; different answers score 0.
-        retries: how often a run is repeated that the sandbox broke.
         early: stop a stdio task at the first case that gives no answer.
         check_golden: run every golden program on its task's own cases when tasks load.
-        sandbox: options of the sandbox, as a table ("url" of a remote one).
     """
 
     phase: ClassVar[str] = "execute"
@@ -67,28 +51,10 @@ class Run:
     takes: ClassVar[tuple[type, ...]] = (Compiled,)
     default_timeout: ClassVar[float] = 90.0  # its own budget, after that of who holds the place
 
-    isolation: str = field(default="jail", validator=validators.in_(tuple(ISOLATIONS)))
-    min_isolation: str = field(default="jail", validator=validators.in_(TIERS))
-    timeout: float = field(default=5.0, validator=_positive)
-    budget: float = field(default=25.0, validator=_positive)
-    memory_mb: int = field(default=512, validator=_memory)
-    language: str | None = field(default=None, validator=known_language)
-    prefix: str = field(default="none", validator=validators.in_(PREFIXES))
-    preload: tuple[str, ...] = field(default=(), converter=tuple)
+    timeout: float = field(default=5.0, validator=validators.gt(0))
     repeat: int = field(default=1, validator=[validators.ge(1), validators.le(16)])
-    retries: int = field(default=2, validator=[validators.ge(0), validators.le(10)])
     early: bool = False
     check_golden: bool = False
-    sandbox: Mapping[str, Any] = field(factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        tier = ISOLATIONS[self.isolation].tier
-        if tier is not None and rank(tier) < rank(self.min_isolation):
-            raise ConfigError(
-                f"isolation {self.isolation!r} is of tier {tier!r}, less than min_isolation "
-                f"{self.min_isolation!r}: choose another isolation, or lower min_isolation "
-                "if the programs are to be trusted"
-            )
 
     @property
     def at_once(self) -> int:
@@ -102,8 +68,8 @@ class Run:
         Raises:
             TaskError: naming the task and what to do.
         """
-        tests = check_tests(task, self.language or "python")
-        ready = prepared(task, self.language)
+        tests = check_tests(task, self.default)
+        ready = prepared(task, self.default)
         seconds = self._seconds(tests)
         try:
             self._check_tier(tests)
@@ -141,7 +107,7 @@ class Run:
             TaskError: a golden program, or a generator of inputs, fails.
             VerifierFault: the sandbox broke on every try, or a test fails by itself.
         """
-        answers = await self._answers(attempt, prepared(attempt.task, self.language))
+        answers = await self._answers(attempt, prepared(attempt.task, self.default))
         attempt.put(answers)
         return _outcome(answers)
 
@@ -176,18 +142,11 @@ class Run:
         return self.timeout if tests.time is None else tests.time
 
     def _runs(self, tests: Tests, clock: Clock, seed: int = 0) -> Runs:
-        limits = tests.limits
-        wanted = max(tests.min_isolation or self.min_isolation, self.min_isolation, key=rank)
-        box = Box(
-            isolation=self.isolation,
-            options=self.sandbox,
-            min_isolation=wanted,
-            memory_mb=limits.memory_mb or self.memory_mb,
-            budget=self.budget,
-            preload=self.preload,
+        box = evolve(
+            self.runs(tests).box,
             hash_seed=seed,
-            pids=limits.processes or PIDS,
-            output_bytes=limits.output_bytes or _kept(tests),
+            pids=tests.limits.processes or PIDS,
+            output_bytes=tests.limits.output_bytes or _kept(tests),
         )
         return Runs(box, clock, self._seconds(tests), self.retries)
 
