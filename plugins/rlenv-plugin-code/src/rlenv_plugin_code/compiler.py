@@ -31,6 +31,7 @@ __all__ = ["asked", "checked", "executable"]
 
 MEMORY_MB = 1024  # for a compiler, whatever a program may have
 SECONDS = 20.0  # for a compiler
+CHECK_SECONDS = 10.0  # to check the syntax of an interpreted program
 PIDS = 64
 BINARY_BYTES = 16 << 20  # of an executable
 KEPT_BYTES = 64 << 20  # of the executables that a process keeps
@@ -64,7 +65,7 @@ async def executable(runs: Runs, program: Program) -> Compiled | Answer:
         VerifierFault: the sandbox broke.
     """
     entry = language_of(program.language)
-    text = f"{toolchain(entry.name)}\n{program.first_line}\n{program.source}"
+    text = f"{runs.box.isolation} {toolchain(entry.name)}\n{program.first_line}\n{program.source}"
     key = sha256(text.encode("utf-8", "surrogatepass")).digest()
     found = _kept.get(key)
     if found is None:
@@ -119,7 +120,7 @@ async def _syntax(runs: Runs, entry: Language, program: Program) -> Answer:
     argv = entry.check_argv()
     if argv is None:
         return Answer("ok")
-    return await _retried(runs, entry, _Command(argv, entry, program))
+    return await _retried(runs, entry, _Command(argv, entry, program, CHECK_SECONDS))
 
 
 async def asked(runs: Runs, program: Program, boot: str) -> Answer:
@@ -156,10 +157,11 @@ class _Command:
     argv: list[str]
     entry: Language
     program: Program
+    seconds: float = SECONDS
 
     async def __call__(self, session: Session, clock: Clock) -> Ran:
         files = {self.entry.file: self.program.source.encode("utf-8", "surrogatepass")}
-        await session.start(self.argv, files, wall_s=max(min(SECONDS, clock.left()), 0.001))
+        await session.start(self.argv, files, wall_s=max(min(self.seconds, clock.left()), 0.001))
         try:
             exit_ = await session.finish()
         except BaseException:
@@ -182,7 +184,7 @@ class _Command:
         lines = stderr[:_READ].decode("utf-8", "replace").split("\n")
         told = [t for t in lines if "error" in t.lower()] or [t for t in lines if t.strip()]
         at = next(filter(None, map(_at_line(self.entry.file), told + lines)), None)
-        where = f"line {int(at[1]) + self.program.first_line - 1}: " if at else ""
+        where = _where(int(at[1]), self.program.first_line) if at else ""
         return where + (said(_bare(told[0])) if told else "the compiler refused it")
 
 
@@ -196,11 +198,11 @@ class _Asked:
 
     async def __call__(self, session: Session, clock: Clock) -> Ran:
         began = monotonic()
-        await session.start(self.boot, wall_s=max(min(SECONDS, clock.left()), 0.001))
+        await session.start(self.boot, wall_s=max(min(CHECK_SECONDS, clock.left()), 0.001))
         stop: Stop | None = None
         answer = Answer("ok")
         try:
-            answer = await self._answer(Link(session, clock, SECONDS))
+            answer = await self._answer(Link(session, clock, CHECK_SECONDS))
         except Stop as early:
             stop = early
         except BaseException:
@@ -221,8 +223,16 @@ class _Asked:
         if kind != "err" or [*map(type, rest)] != [str, int, str]:
             raise Stop("protocol", "an answer of no known form")
         what, line, told = rest
-        where = f"line {line + self.first_line - 1}: " if line > 0 else ""
+        where = _where(line, self.first_line)
         return Answer("error", error=where + said(f"{what}: {told}" if told else what))
+
+
+def _where(line: int, first_line: int) -> str:
+    """Where a line of the source stands in the response; 0 is nowhere."""
+    if line < 1:
+        return ""
+    line += first_line - 1
+    return f"line {line}: " if line > 0 else "in the prompt: "
 
 
 @cache
@@ -231,5 +241,7 @@ def _at_line(file: str) -> Callable[[str], re.Match[str] | None]:
 
 
 def _bare(line: str) -> str:
-    """A complaint without the name of the file."""
-    return re.sub(r"^.*?\b(error|Error): ?", "", line) or line
+    """A complaint without the names of files, and without what changes from run to run."""
+    if "out of memory" in line:
+        return "the compiler ran out of memory"
+    return re.sub(r"/tmp/cc\w+", "…", re.sub(r"^.*?\b(error|Error): ?", "", line) or line)

@@ -37,6 +37,7 @@ class _Block:
 _TRAILERS = (
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|return|>", "<|end|>", "</s>", "<eos>", "<end_of_turn>", "<｜end▁of▁sentence｜>",
 )  # fmt: skip
+_HINTS = ("think", "reasoning", "thought")
 _NAMES = r"(?:seed:)?(?:think|thinking|reasoning|thought|thoughts)"
 _opens = re.compile(
     rf"\s*(?:<{_NAMES}>|◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|think\|>)", re.IGNORECASE
@@ -79,7 +80,8 @@ def extract(response: str, language: str) -> Text:
     """The last block of the language, else the last unlabeled block, else the whole text."""
     labels = language_of(language).labels
     lines = _without_trailers(response).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    heard = _outside_thinking(lines)
+    may_think = any(map(response.lower().__contains__, _HINTS))
+    heard = _outside_thinking(lines) if may_think else list(enumerate(lines, 1))
     labeled = plain = None
     for block in _blocks(heard):
         if _is_blank(block.lines):
