@@ -181,6 +181,13 @@ def test_a_compiler_that_is_missing_is_named_when_tasks_load(
         Compile(language="cpp", **OPEN).validate(Task("p", id="t"))
 
 
+def test_a_task_that_asks_for_more_isolation_than_there_is_is_refused() -> None:
+    task = task_of({**FUNCTION, "cases": [{"args": [1], "expected": 2}], "min_isolation": "jail"})
+    for stage in (Compile(**OPEN), Diff(**OPEN), Limits(**OPEN)):
+        with pytest.raises(TaskError, match=r"min_isolation = 'jail'.*choose another"):
+            stage.validate(task)
+
+
 # -- diff ------------------------------------------------------------------------------------------
 
 

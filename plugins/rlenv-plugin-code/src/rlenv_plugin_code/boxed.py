@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import Attribute, field, frozen, validators
-from rlenv.errors import ConfigError
+from rlenv.errors import ConfigError, TaskError
 from rlenv.sandbox import TIERS, Tier, rank
+from rlenv.values import Task
 
 from .drive.box import ISOLATIONS, Box
 from .drive.clock import Clock
 from .drive.runs import Runs
 from .programs import known_language
+from .soundness import check_tests
 from .spec import PREFIXES, Tests
 
 __all__ = ["Boxed", "names_tuple"]
@@ -101,6 +103,22 @@ class Boxed:
     def tier(self, runs: Runs) -> Tier:
         """The weakest tier that anything ran in."""
         return runs.tier or ISOLATIONS[self.isolation].tier or "process"
+
+    def sound(self, task: Task) -> Tests:
+        """The tests of a task, which can be run here.
+
+        Raises:
+            TaskError: naming the task, the key, what was expected and what to do.
+        """
+        tests = check_tests(task, self.default)
+        tier, wanted = ISOLATIONS[self.isolation].tier, tests.min_isolation
+        if wanted is not None and tier is not None and rank(tier) < rank(wanted):
+            raise TaskError(
+                f"info.tests.min_isolation = {wanted!r}: isolation {self.isolation!r} is of tier "
+                f"{tier!r}; choose another isolation for this environment",
+                task.id,
+            )
+        return tests
 
     def runs(self, tests: Tests) -> Runs:
         """Places in the sandbox for one response."""

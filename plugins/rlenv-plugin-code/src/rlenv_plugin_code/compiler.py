@@ -244,4 +244,4 @@ def _bare(line: str) -> str:
     """A complaint without the names of files, and without what changes from run to run."""
     if "out of memory" in line:
         return "the compiler ran out of memory"
-    return re.sub(r"/tmp/cc\w+", "…", re.sub(r"^.*?\b(error|Error): ?", "", line) or line)
+    return re.sub(r"\S*/cc\w+\.[os]\b", "…", re.sub(r"^.*?\b(error|Error): ?", "", line) or line)

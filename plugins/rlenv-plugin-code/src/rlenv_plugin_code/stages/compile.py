@@ -14,7 +14,6 @@ from rlenv_plugin_code.boxed import Boxed
 from rlenv_plugin_code.compiler import checked, executable
 from rlenv_plugin_code.languages import tools
 from rlenv_plugin_code.programs import program_in, source_problem, tests_in
-from rlenv_plugin_code.soundness import check_tests
 
 __all__ = ["Compile", "binary_of"]
 
@@ -43,7 +42,7 @@ class Compile(Boxed):
             TaskError: naming the task and what to do.
         """
         if task.info.get("tests") is not None:
-            check_tests(task, self.default)
+            self.sound(task)
             return
         try:
             tools(self.default)

@@ -14,7 +14,6 @@ from rlenv_plugin_code.artifacts import Answer, Answers, Program
 from rlenv_plugin_code.boxed import Boxed, names_tuple
 from rlenv_plugin_code.names import Names, names_in
 from rlenv_plugin_code.programs import program_in, source_problem, tests_in
-from rlenv_plugin_code.soundness import check_tests
 from rlenv_plugin_code.spec import Tests
 
 __all__ = ["Limits"]
@@ -74,7 +73,7 @@ class Limits(Boxed):
             TaskError: naming the task, the key, and what to do.
         """
         if task.info.get("tests") is not None:
-            check_tests(task, self.default)
+            self.sound(task)
         tests = tests_in(task, self.language)
         if tests.language != "python" and (self._imports(tests) or self._calls(tests)):
             raise TaskError(
