@@ -10,7 +10,7 @@ from rlenv.errors import TaskError
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_code.artifacts import Answer, Answers, Program
+from rlenv_plugin_code.artifacts import Answer, Answers, Compiled, Program
 from rlenv_plugin_code.boxed import Boxed, names_tuple
 from rlenv_plugin_code.names import Names, names_in
 from rlenv_plugin_code.programs import program_in, source_problem, tests_in
@@ -42,6 +42,7 @@ class Limits(Boxed):
 
     phase: ClassVar[str] = "constrain"
     where: ClassVar[str] = "worker"
+    takes: ClassVar[tuple[type, ...]] = (Compiled,)
     default_gate: ClassVar[float] = 1.0
 
     source_bytes: int = field(default=1 << 18, validator=validators.gt(0))
