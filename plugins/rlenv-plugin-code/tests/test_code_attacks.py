@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from code_canaries import Canaries
-from code_corpus import Attack, attacks, honest
+from code_corpus import Attack, attacks, evaluated, honest
 from rlenv import Environment, Task, Verdict
 from rlenv.errors import ConfigError, RlenvError
 
@@ -19,7 +19,6 @@ Pairs = list[tuple[str, Task, str]]
 Found = dict[str, Verdict]
 
 SLOWEST = 10.0  # seconds that one verdict may take
-AT_ONCE = 24
 REPEATS = 8  # luck of one in four then pays once in 65,536
 BACKENDS = ("jail", "docker", "docker+gvisor", "remote")
 ONLY = os.environ.get("RLENV_ATTACKS", "")
@@ -60,15 +59,11 @@ def works(backend: str) -> None:
 
 
 def verdicts(env: Environment, pairs: Pairs) -> Found:
-    """A few at a time, so that none waits for long; what starved on a busy machine is tried again by itself."""
-    found: Found = {}
-    for start in range(0, len(pairs), AT_ONCE):
-        part = pairs[start : start + AT_ONCE]
-        batch = env.evaluate_many([(task, response) for _, task, response in part], workers=2)
-        found |= {name: verdict for (name, _, _), verdict in zip(part, batch, strict=True)}
+    """All of them, by name; what took long beside others is timed again by itself."""
+    batch = evaluated(env, [(task, response) for _, task, response in pairs])
+    found = {name: verdict for (name, _, _), verdict in zip(pairs, batch, strict=True)}
     for name, task, response in pairs:
-        fault = found[name].fault
-        if (fault is not None and fault.transient) or seconds(found[name]) > SLOWEST:
+        if seconds(found[name]) > SLOWEST:
             found[name] = env.evaluate(task, response)
     return found
 

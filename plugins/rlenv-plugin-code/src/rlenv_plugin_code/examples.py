@@ -96,7 +96,7 @@ GCD = _function(
 )  # fmt: skip
 MEDIAN = _function(
     "median", "Write median(xs): the median of a list of numbers.", "median",
-    [([[3, 1, 2]], 2), ([[4, 1, 3, 2]], 2.5), ([[0.1, 0.2]], 0.15), ([[7]], 7)], tolerance={"atol": 1e-9},
+    [([[31, 1, 2]], 2), ([[9, 1, 3, 2]], 2.5), ([[0.1, 0.2]], 0.15), ([[7]], 7)], tolerance={"atol": 1e-9},
 )  # fmt: skip
 WORDS = _function(
     "words", "Write words(text): how often each word occurs, in small letters.", "words",
@@ -123,7 +123,8 @@ TOTAL = _task(
     generate="def generate(rng): return [rng.randrange(20_000, 30_000)]", count=3,
 )  # fmt: skip
 LIMITED = _function(
-    "limited", "Write double(n) without importing os and without eval.", "double", [([2], 4), ([-3], -6)],
+    "limited", "Write double(n) in at most 400 bytes, without importing os or subprocess and without eval or exec.",
+    "double", [([1021], 2042), ([-3007], -6014)],
     limits={"imports": ["os", "subprocess"], "calls": ["eval", "exec"], "source_bytes": 400},
 )  # fmt: skip
 
@@ -166,7 +167,6 @@ _ANSWERS = (
 _NO_ANSWERS = (
     *_pairs(GCD, "raise SystemExit(0)", "def gcd(a, b):\n    raise ValueError(a)", "def gcd(a): return a"),
     *_pairs(COLUMNS, "import os\nos._exit(1)", "1 / 0"),
-    *_pairs(PALINDROME, "def is_palindrome(text): return text.no"),
     *_pairs(PRIMES, "def prime(n): return []"),
     (GCD, "I cannot help with that."),
 )  # fmt: skip
@@ -205,7 +205,7 @@ _BEYOND = (
     *_pairs(
         LIMITED,
         "def double(n):\n    return __import__('os') and 2 * n",
-        "def double(n):\n    return n + n\n" + "#" * 500,
+        "def double(n):\n    return n + n\nPAD = '" + "x" * 400 + "'",
     ),
 )
 

@@ -108,18 +108,14 @@ def _only_function(tree: ast.Module | None) -> ast.FunctionDef | None:
 
 def _rename_local(source: str) -> str | None:
     function = _only_function(_tree(source))
-    if function is None:
+    if function is None or re.search(r"\b(?:locals|vars|eval|exec|renamed_local)\b", source):
         return None
-    stored = [
-        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    names = [
+        n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     ]
-    if (
-        not stored
-        or "renamed_local" in source
-        or re.search(r"\b(?:locals|vars|eval|exec)\b", source)
-    ):
-        return None
-    return ast.unparse(_Renamed(stored[0], "renamed_local").visit(function))
+    stored = [name.id for name in names if name.id not in given]
+    return ast.unparse(_Renamed(stored[0], "renamed_local").visit(function)) if stored else None
 
 
 def _unparsed(source: str) -> str | None:
