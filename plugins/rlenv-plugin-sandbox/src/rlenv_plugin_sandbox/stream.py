@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import Callable
 from time import monotonic
 
 from .guest import wire
 
-__all__ = ["Link", "LinkLost", "Unwrapped"]
+__all__ = ["MOST", "Link", "LinkLost", "Unwrapped"]
 
 MOST = 1 << 30
 _CHUNK = 1 << 18
+_LATER = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class LinkLost(ConnectionError):
@@ -53,9 +55,12 @@ def _plain(data: bytes) -> bytes:
 
 
 class Link:
-    """Frames over a connected socket, which it owns from now on."""
+    """Frames over a connected socket, plain or of TLS, which it owns from now on; of at most ``most`` bytes."""
 
-    def __init__(self, sock: socket.socket, unwrap: Callable[[bytes], bytes] = _plain) -> None:
+    def __init__(
+        self, sock: socket.socket, unwrap: Callable[[bytes], bytes] = _plain, most: int = MOST
+    ) -> None:
+        self.most = most
         sock.setblocking(False)  # noqa: FBT003 - the library's word
         self._sock = sock
         self._unwrap = unwrap
@@ -78,8 +83,8 @@ class Link:
             while rest:
                 try:
                     rest = rest[self._sock.send(rest) :]
-                except BlockingIOError:
-                    await self._ready(None, writing=True)
+                except _LATER as wait:
+                    await self._ready(None, writing=not isinstance(wait, ssl.SSLWantReadError))
         except OSError as error:
             raise self._lose(f"the other side is gone: {error}") from error
         finally:
@@ -111,7 +116,7 @@ class Link:
 
     def _first(self) -> tuple[int, bytes] | None:
         try:
-            found: tuple[int, bytes] | None = wire.first(self._inbox, MOST)
+            found: tuple[int, bytes] | None = wire.first(self._inbox, self.most)
         except ValueError as error:
             raise self._lose(f"no frame: {error}") from error
         return found
@@ -121,7 +126,7 @@ class Link:
             raise LinkLost("the link was lost before")
         try:
             data = self._sock.recv(_CHUNK)
-        except BlockingIOError:
+        except _LATER:
             return False
         except OSError as error:
             raise self._lose(f"the other side is gone: {error}") from error

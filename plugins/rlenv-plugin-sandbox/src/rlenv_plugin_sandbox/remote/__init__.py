@@ -1,0 +1,8 @@
+"""Sandboxes of another machine: the same port, over TCP, to `python -m rlenv_plugin_sandbox.remote`."""
+
+from __future__ import annotations
+
+from .client import Remote
+from .serving import serving
+
+__all__ = ["Remote", "serving"]

@@ -1,0 +1,272 @@
+"""The server: one connection is one session at a time, and its sandbox is one of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import socket
+import ssl
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+from attrs import frozen
+from rlenv.errors import ConfigError
+from rlenv.sandbox import Profile, Sandbox, Session
+
+from rlenv_plugin_sandbox.stream import Link, LinkLost
+
+from .greeting import ANSWER, ASK, SMALL, Refused, greet
+from .parcel import BadParcel, profile_of, said_of_end, told, unwrap, wrap
+
+__all__ = ["Limits", "Server"]
+
+_log = logging.getLogger("rlenv")
+_GREETING_S = 10.0
+_IDLE_S = 600.0
+_MAX_RECV_S = 86_400.0
+
+
+@frozen
+class Limits:
+    """What one client may ask for; more is a ConfigError at its side.
+
+    Args:
+        connections: at one time, of all clients.
+        memory_mb, wall_s, pids: of one program.
+        frame_bytes: of one message.
+        paths: folders of this machine that a profile may name.
+    """
+
+    connections: int = 64
+    memory_mb: int = 8192
+    wall_s: float = 3600.0
+    pids: int = 1024
+    frame_bytes: int = 1 << 28
+    paths: tuple[str, ...] = ()
+
+    def check(self, profile: Profile) -> None:
+        """Raises:
+        ConfigError: the profile asks for more.
+        """
+        problems = [
+            f"{name} = {getattr(profile, name):g} is more than this server gives ({most:g})"
+            for name in ("memory_mb", "wall_s", "pids")
+            if getattr(profile, name) > (most := getattr(self, name))
+        ]
+        problems += [
+            f"this server shows no programs {path!r}: start it with --allow {path}"
+            for path in (*profile.paths, *profile.devices)
+            if path not in self.paths
+        ]
+        if problems:
+            raise ConfigError(*problems)
+
+
+class Server:
+    """Serves one sandbox to whoever knows the token.
+
+    Raises:
+        ConfigError: it would listen beyond this machine without a token.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        name: str,
+        *,
+        token: str = "",
+        limits: Limits | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._sandbox = sandbox
+        self._name = name
+        self._token = token
+        self._limits = limits or Limits()
+        self._context = context
+        self._clients: set[asyncio.Task[None]] = set()
+        self._about: dict[str, Any] = {}
+
+    async def listen(self, host: str, port: int) -> socket.socket:
+        """A listening socket, once the sandbox has shown that it runs here."""
+        if not self._token and not ipaddress.ip_address(host).is_loopback:
+            raise ConfigError(
+                f"a server at {host} would run programs for everybody: give a token (RLENV_SANDBOX_TOKEN)"
+            )
+        session = await self._sandbox.open(Profile(min_isolation="process"))
+        await session.close()
+        self._about = {"tier": session.isolation, "sandbox": self._name}
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        sock = socket.create_server((host, port), family=family)
+        sock.setblocking(False)  # noqa: FBT003 - the library's word
+        return sock
+
+    async def serve(self, sock: socket.socket) -> None:
+        """Serve until canceled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                client, _ = await loop.sock_accept(sock)
+                if len(self._clients) >= self._limits.connections:
+                    client.close()
+                    continue
+                task = asyncio.create_task(self._client(client))
+                self._clients.add(task)
+                task.add_done_callback(self._clients.discard)
+        finally:
+            for task in self._clients:
+                task.cancel()
+            await asyncio.gather(*self._clients, return_exceptions=True)
+            sock.close()
+
+    async def _client(self, sock: socket.socket) -> None:
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._context is not None:
+                sock = await asyncio.to_thread(_secured, sock, self._context)
+        except OSError as error:
+            _log.warning("sandbox server: no connection: %s", error)
+            sock.close()
+            return
+        link = Link(sock, most=SMALL)
+        try:
+            await greet(link, self._token, self._about, monotonic() + _GREETING_S)
+            link.most = self._limits.frame_bytes
+            await _Conversation(self._sandbox, self._limits, link).go()
+        except (LinkLost, BadParcel, Refused) as error:
+            _log.info("sandbox server: %s", error)
+        except Exception:  # one client's trouble ends nobody else's work
+            _log.exception("sandbox server: a conversation broke")
+        finally:
+            link.close()
+
+
+def _secured(sock: socket.socket, context: ssl.SSLContext) -> socket.socket:
+    sock.settimeout(_GREETING_S)
+    return context.wrap_socket(sock, server_side=True)
+
+
+class _Conversation:
+    """What one client asks for, one thing after another."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits, link: Link) -> None:
+        self._sandbox = sandbox
+        self._limits = limits
+        self._link = link
+        self._session: Session | None = None
+
+    async def go(self) -> None:
+        """Answer until the client hangs up.  A new question stops the work on the one before."""
+        coming = self._listen()
+        doing: asyncio.Task[bytes] | None = None
+        try:
+            while True:
+                idle = None if doing else _IDLE_S
+                waits: set[asyncio.Task[Any]] = {coming, doing} if doing else {coming}
+                done, _ = await asyncio.wait(
+                    waits, timeout=idle, return_when=asyncio.FIRST_COMPLETED
+                )
+                if not done:
+                    return
+                if doing in done:
+                    await self._link.send(ANSWER, doing.result())
+                    doing = None
+                if coming in done:
+                    await _stop(doing)
+                    frame = coming.result()
+                    doing = asyncio.create_task(self._answer(frame[1]))
+                    coming = self._listen()
+        finally:
+            await _stop(coming)
+            await _stop(doing)
+            if self._session is not None:
+                await self._session.close()
+
+    def _listen(self) -> asyncio.Task[tuple[int, bytes]]:
+        async def next_question() -> tuple[int, bytes]:
+            frame = await self._link.receive()
+            if frame is None or frame[0] != ASK:
+                raise Refused("a client that does not ask")
+            return frame
+
+        return asyncio.create_task(next_question())
+
+    async def _answer(self, parcel: bytes) -> bytes:
+        header, pieces = unwrap(parcel)
+        number = header.get("id")
+        try:
+            said, parts = await self._do(header, pieces)
+        except RuntimeError as error:
+            return wrap({"id": number, **_misuse(str(error))})
+        except Exception as error:
+            known = told(error)
+            if known is None:
+                raise
+            return wrap({"id": number, **known})
+        return wrap({"id": number, **said}, *parts)
+
+    async def _do(
+        self, header: Mapping[str, Any], pieces: list[bytes]
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        what = header.get("do")
+        if what == "open":
+            await self._open(header)
+            assert self._session is not None
+            return {"isolation": self._session.isolation}, []
+        if what == "close":
+            await self._close()
+            return {}, []
+        session = self._session
+        if session is None:
+            raise BadParcel("no session is open")
+        try:
+            return await _talk(session, what, header, pieces)
+        except (KeyError, TypeError, IndexError) as error:
+            raise BadParcel(f"a question without its parts: {error}") from error
+
+    async def _open(self, header: Mapping[str, Any]) -> None:
+        await self._close()
+        profile = profile_of(header.get("profile"))
+        self._limits.check(profile)
+        self._session = await self._sandbox.open(profile)
+
+    async def _close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+
+def _misuse(text: str) -> dict[str, Any]:
+    return {"error": "fault", "kind": "error", "message": text, "transient": False}
+
+
+async def _talk(
+    session: Session, what: Any, header: Mapping[str, Any], pieces: list[bytes]
+) -> tuple[dict[str, Any], list[bytes]]:
+    if what == "start":
+        program = header["program"]
+        words = program if isinstance(program, str) else [str(word) for word in program]
+        given = zip(header["files"], pieces[1:], strict=True)
+        files = {str(name): (content, int(mode)) for (name, mode), content in given}
+        limits = {key: header[key] for key in ("cpu_s", "wall_s")}
+        await session.start(words, files, stdin=pieces[0], **limits)
+        return {}, []
+    if what == "send":
+        await session.send(pieces[0])
+        return {}, []
+    if what == "recv":
+        seconds = min(float(header["timeout"]), _MAX_RECV_S)
+        return {"is": "frame"}, [await session.recv(int(header["max_bytes"]), seconds)]
+    if what == "finish":
+        end = await session.finish(header["wait"])
+        return {"exit": said_of_end(end)}, [end.stdout, end.stderr]
+    raise BadParcel(f"nobody can {what!r}")
+
+
+async def _stop(task: asyncio.Task[Any] | None) -> None:
+    if task is not None:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await task
