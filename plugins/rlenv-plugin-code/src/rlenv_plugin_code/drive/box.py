@@ -36,7 +36,21 @@ ISOLATIONS: Mapping[str, Isolation] = {
 PIDS = 64
 OUTPUT_BYTES = 1 << 20
 _GUEST = ("rlenv_codec", "rlenv_guest", "rlenv_objects", "rlenv_asserts")
-_WARM = ("random", "resource")  # what the guest itself asks for, now and then
+_WARM = (  # what most programs import; cold, `typing` alone costs more than all the rest of a run
+    "bisect",
+    "collections",
+    "copy",
+    "functools",
+    "heapq",
+    "itertools",
+    "math",
+    "operator",
+    "random",
+    "re",
+    "resource",
+    "string",
+    "typing",
+)
 _pairs: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 

