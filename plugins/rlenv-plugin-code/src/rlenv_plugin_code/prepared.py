@@ -11,6 +11,7 @@ from rlenv.values import Task
 
 from .codec import Unencodable
 from .drive.asserts import run_text
+from .drive.direct import Check, checks_of
 from .drive.function import call_text
 from .drive.plan import Unproxied, plan
 from .spec import Case, Tests, tests_of
@@ -28,10 +29,12 @@ class Prepared:
     Args:
         tests: as ``tests_of`` reads them.
         frames: calls (function), runs of a test (asserts) or standard inputs (stdio); golden: none.
+        checks: asserts that the judge can decide itself: the assertions of each text; else ().
     """
 
     tests: Tests
     frames: tuple[bytes, ...] = ()
+    checks: tuple[tuple[Check, ...], ...] = ()
 
 
 def prepared(task: Task, language: str = "python") -> Prepared:
@@ -66,13 +69,21 @@ def _key(task: Task, language: str) -> bytes | None:
 def _made(task: Task, language: str) -> Prepared:
     tests = tests_of(task, language)
     try:
-        return Prepared(tests, tuple([_frame(task, tests, case) for case in tests.scored]))
+        frames = tuple([_frame(task, tests, case) for case in tests.scored])
+        return Prepared(tests, frames, _checks(tests))
     except Unencodable as err:
         raise TaskError(
             f"tests: a value that cannot be sent to a sandbox: {err}", task.id
         ) from None
     except Unproxied as err:
         raise TaskError(f"tests: {err}", task.id) from None
+
+
+def _checks(tests: Tests) -> tuple[tuple[Check, ...], ...]:
+    if tests.kind != "asserts" or tests.setup or tests.entry_point is None:
+        return ()
+    found = [checks_of(case.test, tests.entry_point) for case in tests.scored]
+    return tuple([checks for checks in found if checks is not None]) if all(found) else ()
 
 
 def _frame(task: Task, tests: Tests, case: Case) -> bytes:

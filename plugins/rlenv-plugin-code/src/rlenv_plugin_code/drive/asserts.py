@@ -20,6 +20,7 @@ from rlenv_plugin_code.artifacts import Answer
 from rlenv_plugin_code.codec import BadFrame, Unencodable, decode, encode
 
 from .clock import Clock
+from .function import loaded
 from .link import FUNCTION_BOOT, Link, numbers, parsed, raised
 from .plan import Plan
 from .ran import Ran, Stop, ended, filled, judged, shared
@@ -140,14 +141,9 @@ class _Relay:
         self.solution = solution
         n = self._number()
         await solution.send(b'["source",%d,%s]' % (n, source))
-        frame = await solution.recv()
-        if frame == b'["loaded",%d]' % n:
+        error = await loaded(solution, n)
+        if error is None:
             return
-        answer = parsed(frame, n)
-        if answer[0] != "err" or len(answer) != 4 or type(answer[3]) is not int:
-            raise Stop("protocol", "an answer of no known form")
-        line = f" in line {answer[3]}" if answer[3] > 0 else ""
-        error = f"{raised(answer[2])}{line}, before any call"
         self.answers += [Answer("error", error=error)] * len(self.tests)
         raise Stop("error", error)
 

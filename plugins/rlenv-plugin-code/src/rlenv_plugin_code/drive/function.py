@@ -13,10 +13,11 @@ from rlenv_plugin_code.codec import BadFrame, Unencodable, decode, encode
 from .link import FUNCTION_BOOT, Link, numbers, parsed, raised
 from .ran import Ran, Stop, ended, filled, judged, shared
 
-__all__ = ["call_text", "functions"]
+__all__ = ["call_text", "ended_well", "functions", "loaded", "read_answer"]
 
 TOTAL_BYTES = 24 << 20  # of the answers of one response: they are all held at one time
 END_SECONDS = 1.0
+UNASKED = "a frame that nobody asked for"
 
 
 def call_text(name: str, args: Sequence[object], kwargs: object) -> bytes:
@@ -101,16 +102,10 @@ class _Calls:
         n = self.numbers[0]
         await self.link.send(b'["source",%d,%s]' % (n, source))
         await self._ask(self.numbers[1], self.calls[0] if self.calls else None)
-        frame = await self.link.recv()
-        if frame == b'["loaded",%d]' % n:
-            return
-        answer = parsed(frame, n)
-        if answer[0] != "err" or len(answer) != 4 or type(answer[3]) is not int:
-            raise Stop("protocol", "an answer of no known form")
-        line = f" in line {answer[3]}" if answer[3] > 0 else ""
-        error = f"{raised(answer[2])}{line}, before any call"
-        self.answers += [Answer("error", error=error)] * len(self.calls)
-        raise Stop("error", error)
+        error = await loaded(self.link, n)
+        if error is not None:
+            self.answers += [Answer("error", error=error)] * len(self.calls)
+            raise Stop("error", error)
 
     async def _ask(self, n: int, call: bytes | None) -> None:
         if call is None:
@@ -131,21 +126,45 @@ class _Calls:
         self._room -= len(frame)
         if self._room < 0:
             raise Stop("output", f"answers of more than {TOTAL_BYTES >> 20} MiB in all")
-        self.answers.append(_read(frame, self.numbers[place + 1], wall))
+        self.answers.append(read_answer(frame, self.numbers[place + 1], wall))
         if self.late is not None:
             raise self.late
 
     async def _end(self) -> None:
-        """After the last answer comes the end and nothing else; a program may be gone by then."""
-        try:
-            frame = await self.link.recv(END_SECONDS)
-        except Stop:
-            return
-        if frame != b'["end",%d]' % self.numbers[-1]:
-            self.answers[-1:] = [Answer("protocol", error="a frame that nobody asked for")]
+        if not await ended_well(self.link, self.numbers[-1]):
+            self.answers[-1:] = [Answer("protocol", error=UNASKED)]
 
 
-def _read(frame: bytes, n: int, wall: float) -> Answer:
+async def loaded(link: Link, n: int) -> str | None:
+    """Whether the source that request ``n`` sent has been loaded: None, or what it raised.
+
+    Raises:
+        Stop: no answer that can be read.
+    """
+    frame = await link.recv()
+    if frame == b'["loaded",%d]' % n:
+        return None
+    answer = parsed(frame, n)
+    if answer[0] != "err" or len(answer) != 4 or type(answer[3]) is not int:
+        raise Stop("protocol", "an answer of no known form")
+    line = f" in line {answer[3]}" if answer[3] > 0 else ""
+    return f"{raised(answer[2])}{line}, before any call"
+
+
+async def ended_well(link: Link, n: int) -> bool:
+    """Whether behind the last answer comes the end and nothing else; a program may be gone by then."""
+    try:
+        return await link.recv(END_SECONDS) == b'["end",%d]' % n
+    except Stop:
+        return True
+
+
+def read_answer(frame: bytes, n: int, wall: float) -> Answer:
+    """The answer to call ``n``.
+
+    Raises:
+        Stop: it is none.
+    """
     head = b'["ok",%d,' % n
     if frame.startswith(head) and frame.endswith(b"]"):
         try:

@@ -19,7 +19,7 @@ from rlenv_plugin_code.stdout import same_output
 
 from .box import Box
 from .runs import Runs
-from .work import golden_answers, inputs_of
+from .work import Inputs, golden_answers, inputs_of
 
 __all__ = ["prove", "usable"]
 
@@ -51,7 +51,8 @@ async def _answers(runs: Runs, task: Task, ready: Prepared) -> tuple[Answer, ...
     if ready.tests.kind == "golden":
         await inputs_of(runs, task, ready, b"")
         return ()
-    return await golden_answers(runs, task, ready.tests, ready.frames)
+    inputs = Inputs(ready.frames, checks=ready.checks)
+    return await golden_answers(runs, task, ready.tests, inputs)
 
 
 def _right(tests: Tests, place: int, answer: Answer) -> bool:

@@ -17,6 +17,7 @@ from rlenv_plugin_code.retry import retried
 from .asserts import Pair, asserts
 from .box import Box, pair_lock
 from .clock import Clock
+from .direct import Check, direct
 from .function import functions
 from .link import FUNCTION_BOOT, Link
 from .ran import Ran
@@ -99,6 +100,21 @@ class Runs:
             async with self._place(compiled.program.language) as session:
                 with self.clock:
                     return await cases.run(session, self.clock, self._patience)
+
+        return await self._retried(play)
+
+    async def direct(self, source: str, texts: Sequence[Sequence[Check]]) -> tuple[Answer, ...]:
+        """Whether assertions hold that the judge can decide itself, see ``checks_of``.
+
+        Raises:
+            as ``calls``.
+        """
+
+        async def play() -> Ran:
+            async with self._place("python") as session:
+                with self.clock:
+                    link = Link(session, self.clock, self.timeout * self._patience)
+                    return await direct(link, source, texts)
 
         return await self._retried(play)
 

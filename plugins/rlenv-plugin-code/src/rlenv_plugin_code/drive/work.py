@@ -15,6 +15,7 @@ from rlenv_plugin_code.prepared import Prepared
 from rlenv_plugin_code.spec import Tests
 
 from .compiling import compiled
+from .direct import Check
 from .golden import answered, calls_of, drawn
 from .runs import Runs
 
@@ -27,6 +28,7 @@ class Inputs:
 
     frames: tuple[bytes, ...]
     expected: tuple[Any, ...] | None = None
+    checks: tuple[tuple[Check, ...], ...] = ()
 
 
 async def inputs_of(runs: Runs, task: Task, ready: Prepared, key: bytes) -> Inputs:
@@ -38,17 +40,19 @@ async def inputs_of(runs: Runs, task: Task, ready: Prepared, key: bytes) -> Inpu
     """
     tests = ready.tests
     if tests.kind != "golden":
-        return Inputs(ready.frames)
+        return Inputs(ready.frames, checks=ready.checks)
     made = await drawn(tests, key, runs.calls, task.id)
     if tests.programs:
         frames = tuple([text.encode("utf-8", "surrogatepass") for text in made.texts])
     else:
         frames = tuple(calls_of(tests, made, task.id))
-    return Inputs(frames, answered(await golden_answers(runs, task, tests, frames), task.id))
+    inputs = Inputs(frames)
+    answers = await golden_answers(runs, task, tests, inputs)
+    return Inputs(frames, answered(answers, task.id))
 
 
 async def golden_answers(
-    runs: Runs, task: Task, tests: Tests, frames: Sequence[bytes]
+    runs: Runs, task: Task, tests: Tests, inputs: Inputs
 ) -> tuple[Answer, ...]:
     """What the golden program answers.
 
@@ -59,23 +63,25 @@ async def golden_answers(
     golden = await compiled(runs, Program(tests.language, tests.golden))
     if isinstance(golden, Answer):
         raise TaskError(f"tests.golden does not compile: {golden.error}", task.id)
-    return await answers_of(runs, tests, golden, frames)
+    return await answers_of(runs, tests, golden, inputs)
 
 
 async def answers_of(
-    runs: Runs, tests: Tests, made: Compiled, frames: Sequence[bytes], *, early: bool = False
+    runs: Runs, tests: Tests, made: Compiled, inputs: Inputs, *, early: bool = False
 ) -> tuple[Answer, ...]:
-    """One answer per frame.
+    """One answer per case.
 
     Raises:
         ConfigError: such a sandbox cannot be had here.
         VerifierFault: the sandbox broke, or a test fails by itself.
     """
     if tests.programs:
-        return await runs.programs(made, frames, early=early)
+        return await runs.programs(made, inputs.frames, early=early)
+    if inputs.checks:
+        return await runs.direct(made.program.source, inputs.checks)
     if tests.kind == "asserts":
-        return await runs.asserts(made.program.source, frames)
-    return await runs.calls(made.program.source, frames, made.program.language)
+        return await runs.asserts(made.program.source, inputs.frames)
+    return await runs.calls(made.program.source, inputs.frames, made.program.language)
 
 
 def agree(rounds: Sequence[Sequence[Answer]]) -> bool:

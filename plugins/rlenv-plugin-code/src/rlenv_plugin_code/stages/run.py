@@ -122,10 +122,10 @@ class Run(Boxed):
         if isinstance(made, Answer):
             return self._alike(tests, made, runs.tier)
         inputs = await inputs_of(runs, attempt.task, ready, attempt.key() if tests.count else b"")
-        rounds = [await answers_of(runs, tests, made, inputs.frames, early=self.early)]
+        rounds = [await answers_of(runs, tests, made, inputs, early=self.early)]
         for seed in range(1, self.repeat):
             again = self._runs(tests, clock, seed)
-            rounds.append(await answers_of(again, tests, made, inputs.frames, early=self.early))
+            rounds.append(await answers_of(again, tests, made, inputs, early=self.early))
         tier = runs.tier or "process"
         texts = None
         if tests.kind == "golden" and tests.checker:
