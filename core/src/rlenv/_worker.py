@@ -31,6 +31,9 @@ def main(socket: int, life: int, board: int) -> None:
     server.flush()
     server.run()
     server.close()
+    sandboxes = sys.modules.get("rlenv.sandbox")
+    if sandboxes is not None:
+        sandboxes.close_all()
     os._exit(0)
 
 
