@@ -36,6 +36,29 @@ class Gate(Plain):
     default_gate = 0.5
 
 
+class Words:
+    """An artifact."""
+
+
+class Lines(Words):
+    """Another."""
+
+
+@frozen
+class Makes(Plain):
+    makes = (Words,)
+
+
+@frozen
+class Needs(Plain):
+    needs = (Words,)
+
+
+@frozen
+class NeedsOther(Plain):
+    needs = (Lines,)
+
+
 STAGE = Plain()
 A = Fault("error", "a broke")
 B = Fault("timeout", "b was slow")
@@ -137,6 +160,33 @@ def test_a_child_below_its_gate_is_worth_nothing_in_any_composite(composite, sai
 )  # fmt: skip
 def test_a_pipeline_is_worth_what_its_table_says(slots, said, combined, ran):
     assert folded(Pipeline(slots), *said) == (combined, ran)
+
+
+@pytest.mark.parametrize(
+    ("watcher", "later", "ends"),
+    [
+        (STAGE, [STAGE], False),
+        (Makes(), [STAGE], False),
+        (STAGE, [Needs()], False),
+        (Makes(), [Needs()], True),
+        (Makes(), [NeedsOther()], False),
+        (Makes(), [STAGE, Needs()], True),
+        (First([Slot("in", Makes())]), [Needs()], True),
+        (Makes(), [First([Slot("a", STAGE), Slot("b", Needs())])], True),
+        (First([Slot("in", Needs())]), [Needs()], False),
+    ],
+)
+def test_a_fault_of_a_weightless_stage_ends_a_pipeline_only_where_a_later_one_needs_what_it_makes(
+    watcher, later, ends
+):
+    earlier = Slot("earlier", First([Slot("b", Makes()), Slot("a", Needs())]))
+    slots = [earlier, Slot("watcher", watcher, weight=0)]
+    slots += [Slot(f"later {i}", stage) for i, stage in enumerate(later)]
+
+    found, ran = folded(Pipeline(slots), 1.0, A, *[1.0] * len(later))
+
+    assert found == (Combined(None, None, A, "path/1") if ends else Combined(1.0, 1.0))
+    assert ran == (2 if ends else len(slots))
 
 
 def test_the_base_is_the_worth_of_a_perfect_mean():
