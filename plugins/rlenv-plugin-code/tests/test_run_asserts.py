@@ -26,6 +26,8 @@ def half(x):
     if x % 2: raise Trouble("odd")
     return x // 2
 def sort(xs): xs.sort(); return None
+def cheat(xs): xs.clear(); return xs
+def unique(xs): xs[:] = sorted(set(xs)); return len(xs)
 def grow(table): table.setdefault("new", []).append(1); table["old"].append(2)
 def best(pairs): return max(pair.total() for pair in pairs)
 def twice(call, x): return call(call(x))
@@ -57,6 +59,7 @@ def outcome(entry: str, test: str, **more: object) -> object:
         ("half", "import pytest\nassert half(5 + 1) == pytest.approx(3.0000001)"),
         ("sort", "xs = [3, 1, 2]\nassert sort(xs) is None\nassert xs == [1, 2, 3]"),
         ("grow", "inner = [1]\nt = {'old': inner}\ngrow(t)\nassert inner == [1, 2] and t == {'old': [1, 2], 'new': [1]}"),
+        ("unique", "xs = [2, 1, 2]\nk = unique(xs)\nassert xs[:k] == [1, 2]"),
         ("twice", "assert twice(lambda v: v + 1, 3) == 5"),
         ("twice", "seen = []\ntwice(seen.append, 3)\nassert seen == [3, None]"),
         ("twice", "assert twice(adder(2), 3) == 7"),
@@ -95,6 +98,7 @@ def test_what_a_test_may_ask_for(entry: str, test: str) -> None:
         ("stop", "assert stop(1) == 1"),
         ("count", "assert count(3) == [0, 1, 2]"),
         ("none", "assert none(1) is None"),
+        ("cheat", "xs = [2, 1]\nassert cheat(xs) == sorted(xs)"),
     ],
 )
 def test_what_does_not_pass(entry: str, test: str) -> None:

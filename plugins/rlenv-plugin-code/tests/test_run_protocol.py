@@ -188,7 +188,7 @@ def test_a_name_cannot_carry_an_input_out() -> None:
 
 
 def test_more_text_than_is_held_is_refused(monkeypatch: Any) -> None:
-    monkeypatch.setattr("rlenv_plugin_code.drive.function.TOTAL_BYTES", 1000)
+    monkeypatch.setattr("rlenv_plugin_code.drive.link.TOTAL_BYTES", 1000)
     long = b'"' + b"x" * 600 + b'"'
     made, _ = ran(after(1, lambda request: b'["ok",%d,%s]' % (request[1], long)))
     assert statuses(made) == ["ok", "output", "skipped"]

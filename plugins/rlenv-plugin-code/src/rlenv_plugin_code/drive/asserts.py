@@ -50,6 +50,7 @@ def run_text(plan: Plan, entry_point: str) -> bytes:
             list(plan.errors),
             list(plan.classes),
             list(plan.calls),
+            [list(lines) for lines in plan.asserts],
         ]
     )
 

@@ -15,7 +15,6 @@ from .ran import Ran, Stop, ended, filled, judged, shared
 
 __all__ = ["call_text", "ended_well", "functions", "loaded", "read_answer"]
 
-TOTAL_BYTES = 24 << 20  # of the answers of one response: they are all held at one time
 END_SECONDS = 1.0
 UNASKED = "a frame that nobody asked for"
 
@@ -76,7 +75,7 @@ def _ran(run: _Calls, stop: Stop | None, exit_: Exit) -> Ran:
 class _Calls:
     """One loading and the calls after it."""
 
-    __slots__ = ("_room", "answers", "calls", "late", "link", "numbers", "since")
+    __slots__ = ("answers", "calls", "late", "link", "numbers", "since")
 
     def __init__(self, link: Link, calls: Sequence[bytes]) -> None:
         self.link = link
@@ -85,7 +84,6 @@ class _Calls:
         self.numbers = numbers(len(calls) + 2)
         self.since = monotonic()
         self.late: Stop | None = None
-        self._room = TOTAL_BYTES
 
     async def all(self, source: bytes) -> Stop | None:
         """Ask everything; why it stopped before the end, or None."""
@@ -123,9 +121,6 @@ class _Calls:
             await self._ask(self.numbers[place + 2], following)
         except Stop as stop:
             self.late = stop  # this answer was in time all the same
-        self._room -= len(frame)
-        if self._room < 0:
-            raise Stop("output", f"answers of more than {TOTAL_BYTES >> 20} MiB in all")
         self.answers.append(read_answer(frame, self.numbers[place + 1], wall))
         if self.late is not None:
             raise self.late

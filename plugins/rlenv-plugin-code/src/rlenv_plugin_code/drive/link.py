@@ -14,7 +14,7 @@ from rlenv_plugin_code.codec import MAX_BYTES, BadFrame, decode
 from .clock import Clock
 from .ran import Stop, stopped_by
 
-__all__ = ["FUNCTION_BOOT", "RAISED", "Link", "numbers", "parsed", "raised", "said"]
+__all__ = ["FUNCTION_BOOT", "RAISED", "TOTAL_BYTES", "Link", "numbers", "parsed", "raised", "said"]
 
 FUNCTION_BOOT = "import rlenv_guest; rlenv_guest.serve()"
 NOT_PLAIN = "TypeError: the result is no plain value"
@@ -53,6 +53,7 @@ _KINDS = frozenset(dir(builtins)) | frozenset(
         "Tensor",
     ]
 )
+TOTAL_BYTES = 24 << 20  # of the answers of one response: reading and holding them costs the judge
 _ROOM = 256  # bytes of an answer around its value
 
 
@@ -64,12 +65,13 @@ def numbers(count: int) -> tuple[int, ...]:
 class Link:
     """Sends and receives within the time of a case and the budget of the response."""
 
-    __slots__ = ("clock", "session", "timeout")
+    __slots__ = ("_room", "clock", "session", "timeout")
 
     def __init__(self, session: Session, clock: Clock, timeout: float) -> None:
         self.session = session
         self.clock = clock
         self.timeout = timeout
+        self._room = TOTAL_BYTES
 
     async def send(self, frame: bytes) -> None:
         """Send one frame.
@@ -93,9 +95,13 @@ class Link:
         if left <= 0:
             raise Stop("timeout", "the budget of the response is used up")
         try:
-            return await self.session.recv(MAX_BYTES + _ROOM, min(seconds, left))
+            frame = await self.session.recv(MAX_BYTES + _ROOM, min(seconds, left))
         except ChannelError as err:
             raise stopped_by(err) from None
+        self._room -= len(frame)
+        if self._room < 0:
+            raise Stop("output", f"answers of more than {TOTAL_BYTES >> 20} MiB in all")
+        return frame
 
 
 def parsed(frame: bytes, n: int) -> list[Any]:

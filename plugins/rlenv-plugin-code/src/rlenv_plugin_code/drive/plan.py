@@ -41,6 +41,7 @@ class Plan:
         errors: exceptions of the solution that the text catches.
         classes: names of the solution whose calls make objects.
         calls: functions of the text to call: "check" gets the entry point, others nothing.
+        asserts: first and last line of each assertion.
     """
 
     setup: str
@@ -49,6 +50,7 @@ class Plan:
     errors: tuple[str, ...]
     classes: tuple[str, ...]
     calls: tuple[str, ...]
+    asserts: tuple[tuple[int, int], ...]
 
 
 @lru_cache(512)
@@ -69,7 +71,12 @@ def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
     errors = tuple(sorted(_caught(tree) & (free - bound)))
     names = tuple(sorted((free - bound - set(errors)) | {entry_point}))
     classes = tuple(name for name in names if name[:1].isupper())
-    return Plan(setup, text, names, errors, classes, calls)
+    asserts = tuple(
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assert)
+    )
+    return Plan(setup, text, names, errors, classes, calls, asserts)
 
 
 def _parsed(text: str, what: str) -> ast.Module:

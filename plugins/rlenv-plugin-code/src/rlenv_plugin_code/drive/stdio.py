@@ -12,12 +12,11 @@ from rlenv_plugin_code.artifacts import Answer
 from rlenv_plugin_code.stdout import decoded
 
 from .clock import Clock
-from .link import RAISED
+from .link import RAISED, TOTAL_BYTES
 from .ran import Ran, Stop, ended, filled, judged
 
 __all__ = ["Programs", "Start", "output"]
 
-TOTAL_BYTES = 24 << 20  # of the outputs of one response: they are all held at one time
 _LETHAL = ("timeout", "memory", "crash")
 _raised = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?::|$)").match
 

@@ -4,7 +4,8 @@ The test is its author's text.  What it calls of the solution are proxies: the j
 the solution's sandbox, and checks each answer on its way back.  Only plain values come here, and numbers
 that stand for objects over there.
 
-    ["run", setup, text, entry, names, errors, classes, check]   check: the text's functions to call
+    ["run", setup, text, entry, names, errors, classes, check, lines]
+        check: the text's functions to call; lines: first and last of each assertion
     -> KIND NEWLINE body, where KIND is ask, ret or raise and the body what follows ``["ask", n,`` or
        ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body null or [type, text]
 """
@@ -29,10 +30,11 @@ class Test:
         self._callbacks = []
         self._things = {}
         self._errors = {}
+        self._asserts = ()
 
     def run(self, request):
         """Run it; every name in ``names`` is a proxy.  Why it ended early, as [type, text], else None."""
-        setup, text, entry, names, errors, classes, check = request
+        setup, text, entry, names, errors, classes, check, self._asserts = request
         self._classes = frozenset(classes)
         space = new_module(text, "rlenv_test", "test.py").__dict__
         try:
@@ -80,10 +82,21 @@ class Test:
             return self._resolve(tag, body, objects)
 
         _, _, value, raised, after, after_raised = reply
-        if after is not None:
+        if after is not None and (value is None or not self._asserting()):
             after = lower(after, self._known) if after_raised else after
             put_back([args, kwargs], [tuple(after[0]), after[1]])
         return lower(value, resolve) if raised else value
+
+    def _asserting(self):
+        """Whether an assertion is being decided: what it compares with is not for the solution to change."""
+        frame = sys._getframe()
+        while frame is not None:
+            if frame.f_code.co_filename == "test.py":
+                line = frame.f_lineno
+                if any(first <= line <= last for first, last in self._asserts):
+                    return True
+            frame = frame.f_back
+        return False
 
     def _called_back(self, number, inputs, raised):
         try:
