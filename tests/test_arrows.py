@@ -53,6 +53,13 @@ def declared(project: Mapping[str, Any], extras: bool) -> set[str]:
     return {normal(re.split(r"[^\w.-]", line, maxsplit=1)[0]) for line in lines}
 
 
+def beside(path: Path) -> set[str]:
+    """Modules that a guest finds beside itself: it runs in a sandbox, without the package around it."""
+    return (
+        {other.stem for other in path.parent.glob("*.py")} if path.parent.name == "guest" else set()
+    )
+
+
 def test_core_imports_no_other_room(house: Path, sources: Sources) -> None:
     wrong = [
         f"{path.relative_to(house)}:{node.lineno}"
@@ -84,7 +91,7 @@ def test_a_plugin_imports_of_the_house_only_core_and_itself(house: Path, sources
         if folder.parent == house / "plugins"
         for path in paths
         for node in imports(ast.parse(path.read_text("utf-8")))
-        for name in packages(node)
+        for name in packages(node) - beside(path)
         if name.startswith("rlenv_") and name != folder.name.replace("-", "_")
     ]
 
@@ -101,9 +108,24 @@ def test_each_distribution_imports_only_what_it_declares(
         allowed = declared(distributions[folder], extras=True)
         for path in paths:
             for node in imports(ast.parse(path.read_text("utf-8"))):
-                for name in packages(node) - own - set(sys.stdlib_module_names):
+                for name in packages(node) - own - beside(path) - set(sys.stdlib_module_names):
                     if not {normal(owner) for owner in owners.get(name, [name])} & allowed:
                         wrong.append(f"{path.relative_to(house)}:{node.lineno} imports {name}")
+
+    assert wrong == []
+
+
+def test_what_runs_in_a_sandbox_imports_the_standard_library_only(
+    house: Path, sources: Sources
+) -> None:
+    wrong = [
+        f"{path.relative_to(house)}:{node.lineno} imports {name}"
+        for paths in sources.values()
+        for path in paths
+        if path.parent.name == "guest"
+        for node in imports(ast.parse(path.read_text("utf-8")))
+        for name in packages(node) - beside(path) - set(sys.stdlib_module_names)
+    ]
 
     assert wrong == []
 
