@@ -174,6 +174,43 @@ def test_the_doctor_starts_a_worker_and_kills_a_stage(world):
     assert "a secret of the tests" not in out
 
 
+SANDBOXES = """
+from rlenv import hookimpl
+from rlenv.sandbox import Diagnosis
+
+RLENV_API = 1
+
+class Good:
+    def diagnose(self):
+        return [Diagnosis("tier", "jail"), Diagnosis("limits", "missing; run as root", ok=False)]
+
+class Picky:
+    def __init__(self, url): pass
+
+class Bad:
+    def diagnose(self):
+        raise RuntimeError("no\\x1b luck")
+
+@hookimpl
+def rlenv_parts():
+    return {"sandbox": {"good": Good, "picky": Picky, "bad": Bad, "gone": "no.such.module:Box"}}
+"""
+
+
+def test_the_doctor_asks_every_sandbox_and_survives_broken_ones(world):
+    world.write_plugin("boxes", SANDBOXES)
+    code, out, err = world.run("doctor")
+    assert code == 0, out + err
+    lines = [line for line in out.splitlines() if "boxes/" in line]
+    assert len(lines) == 5, out
+    assert lines[0].split(None, 2) == ["ok", "boxes/good", "tier: jail"]
+    assert lines[1].split(None, 2) == ["-", "boxes/good", "limits: missing; run as root"]
+    for line, name in zip(lines[2:], ("picky", "bad", "gone"), strict=True):
+        assert line.split()[:2] == ["-", f"boxes/{name}"]
+    assert "luck" in lines[3]
+    assert "\x1b" not in out
+
+
 def test_the_doctor_says_when_there_can_be_no_secret(world):
     (world.folder / "file").write_text("")
     environ = {"RLENV_SECRET": "", "XDG_STATE_HOME": world.path("file")}

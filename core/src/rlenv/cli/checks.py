@@ -36,6 +36,7 @@ def findings() -> Iterator[Finding]:
     yield _python()
     yield _system()
     yield from _plugins()
+    yield from _sandboxes()
     yield _secret()
     yield _cores()
     yield _started()
@@ -72,6 +73,41 @@ def _plugins() -> Iterator[Finding]:
         else:
             why = one_line(info.error.strip().splitlines()[-1], 300)
             yield Finding(what, f"{info.distribution} {info.version}: {why}", ok=False)
+
+
+def _sandboxes() -> Iterator[Finding]:
+    from rlenv.plugins import registry
+
+    for info in registry().infos(load=True):
+        if info.error is None:
+            for part in _parts(info.name, "sandbox"):
+                name = f"{info.name}/{part}"
+                try:
+                    yield from _diagnoses(name)
+                except Exception as error:  # noqa: BLE001 - one that is broken hides no other
+                    why = one_line(f"{type(error).__name__}: {error}", 400)
+                    yield Finding(name, why, ok=False)
+
+
+def _parts(plugin: str, port: str) -> tuple[str, ...]:
+    from rlenv.plugins import registry
+
+    try:
+        offered = registry().load(plugin).rlenv_parts()
+        return tuple(offered.get(port, {}))
+    except Exception:  # noqa: BLE001 - it has none, or its own line says what is wrong with it
+        return ()
+
+
+def _diagnoses(name: str) -> list[Finding]:
+    """What a sandbox says of itself; the first word of each line is its name."""
+    from rlenv.plugins import registry
+
+    sandbox = registry().parts("sandbox", name)()
+    return [
+        Finding(name, one_line(f"{line.what}: {line.said}", 600), line.ok)
+        for line in sandbox.diagnose()
+    ]
 
 
 def _secret() -> Finding:
