@@ -35,7 +35,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "golden": ("entry_point", "io", "inputs", "generate", "count", "checker", *_COMPARED),
 }
 _seen: dict[tuple[int, str], tuple[Task, Tests]] = {}  # the stages of an attempt ask for the same
-_KEPT = 64
+_KEPT = 16
 
 
 def read(task: Task, default: str = "python") -> Tests:

@@ -23,7 +23,7 @@ __all__ = ["check_tests"]
 
 _MOST_OUTPUT = 1 << 30
 _checked: dict[tuple[int, str], Task] = {}  # every stage of an environment asks
-_KEPT = 64
+_KEPT = 16
 
 
 def check_tests(task: Task, default: str = "python") -> Tests:

@@ -116,7 +116,7 @@ def _versioned(label: str) -> str:
 
 
 def _is_blank(lines: Iterable[str]) -> bool:
-    return not any(line and not line.isspace() for line in lines)
+    return not any(map(str.strip, lines))
 
 
 def _whole(lines: list[tuple[int, str]]) -> Text:
@@ -232,6 +232,10 @@ def _blocks(lines: list[tuple[int, str]]) -> Iterator[_Block]:
     fence: _Fence | None = None
     block = _Block("", [], 0)
     for number, line in lines:
+        if "```" not in line and "~~~" not in line:  # most lines
+            if fence is not None:
+                block.lines.append(_dedented(line, fence.indent))
+            continue
         before, fence = fence, _fence_after(fence, line)
         if fence is None:
             if before is not None:
