@@ -13,7 +13,7 @@ Distributions = Mapping[Path, Mapping[str, Any]]
 # Written in pieces, so that this file passes its own test.
 REGISTRIES = re.compile(
     r"\b(?:py" + r"pi\.(?:org|python)|files\.python" + r"hosted|ana" + r"conda\.(?:org|com)"
-    r"|npm" + r"js\.(?:com|org)|docker\." + r"io|ghcr\." + r"io|hugging" + r"face\.co)\b"
+    r"|npm" + r"js\.(?:com|org)|docker\." + r"io(?=/)|ghcr\." + r"io|hugging" + r"face\.co)\b"
 )
 MACHINES = re.compile(r"(?<![\w./-])/(?:root|work|opt|mnt|Users|home/\w+|usr/local/\w+)/[\w.-]+")
 URLS = re.compile(r"\b[a-z+]{3,8}://")

@@ -85,7 +85,9 @@ def facts(cls: Any) -> list[tuple[str, str]]:
         )
     ]
     for name in ("needs", "takes", "makes"):
-        types = ", ".join(kind.__name__ for kind in getattr(cls, name, ()))
+        kinds = getattr(cls, name, ())
+        asks = isinstance(kinds, property)
+        types = "what its options ask for" if asks else ", ".join(k.__name__ for k in kinds)
         found += [(name, types)] if types else []
     gate = getattr(cls, "default_gate", None)
     found += [("gate", f"{gate:g} by default")] if gate is not None else []
