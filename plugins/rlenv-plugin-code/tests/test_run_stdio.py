@@ -6,7 +6,11 @@ import shutil
 
 import pytest
 from code_runs import closed_sandbox, jailed, judged, run, task_of
+from hypothesis import given
+from hypothesis import strategies as st
+from rlenv.sandbox import REASONS, Exit
 from rlenv.values import Task
+from rlenv_plugin_code.drive.stdio import output
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")
 __all__ = ["closed_sandbox"]
@@ -98,3 +102,22 @@ def test_other_languages_run_too(language: str) -> None:
         pytest.skip(f"{TOOLS[language]} is not installed")
     answers = run(stdio("21\n", language=language), LANGUAGES[language])
     assert answers[0].value == "42\n", answers[0].error
+
+
+@given(
+    st.builds(
+        Exit,
+        status=st.none() | st.integers(-64, 255),
+        reason=st.sampled_from(REASONS),
+        truncated=st.booleans(),
+        stdout=st.binary(max_size=20) | st.text(max_size=9).map(str.encode),
+        stderr=st.binary(max_size=40),
+    )
+)
+def test_only_a_good_end_with_all_of_a_text_is_an_answer(exit_: Exit) -> None:
+    answer = output(exit_)
+    if answer.status == "ok":
+        assert (exit_.reason, exit_.status, exit_.truncated) == ("exit", 0, False)
+        assert answer.value.encode() == exit_.stdout
+    else:
+        assert answer.value is None

@@ -19,6 +19,7 @@ from .spec import Case, Tests, tests_of
 __all__ = ["Prepared", "prepared"]
 
 _KEPT = 256
+_KEPT_BYTES = 1 << 20  # of a task's frames; larger ones are made anew
 _seen: OrderedDict[bytes, Prepared] = OrderedDict()
 
 
@@ -51,7 +52,7 @@ def prepared(task: Task, language: str = "python") -> Prepared:
     found = _seen.get(key) if key is not None else None
     if found is None:
         found = _made(task, language)
-        if key is not None:
+        if key is not None and sum(map(len, found.frames)) <= _KEPT_BYTES:
             _seen[key] = found
             if len(_seen) > _KEPT:
                 _seen.popitem(last=False)
