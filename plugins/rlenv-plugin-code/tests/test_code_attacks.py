@@ -5,29 +5,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 from code_canaries import Canaries
-from code_corpus import Attack, attacks, evaluated, honest
+from code_corpus import Attack, attacks, evaluated, honest, starved
 from rlenv import Environment, Task, Verdict
 from rlenv.errors import ConfigError, RlenvError
 
 Pairs = list[tuple[str, Task, str]]
 Found = dict[str, Verdict]
+Options = Mapping[str, Any]
 
 SLOWEST = 10.0  # seconds that one verdict may take
 REPEATS = 8  # luck of one in four then pays once in 65,536
 BACKENDS = ("jail", "docker", "docker+gvisor", "remote")
+ONE = Task(
+    "Write f(): 1.",
+    info={
+        "tests": {"kind": "function", "entry_point": "f", "cases": [{"args": [], "expected": 1}]}
+    },
+)
 ONLY = os.environ.get("RLENV_ATTACKS", "")
 
 
-def environment(backend: str, **options: Any) -> Environment:
+def environment(backend: str, sandbox: Options, **options: Any) -> Environment:
     """Compile, run, limits and diff, as they are meant to be put together."""
     tier = "container" if backend == "docker" else "jail"
-    box = {"isolation": backend, "min_isolation": tier}
+    box = {"isolation": backend, "min_isolation": tier, "sandbox": sandbox}
     stages = [
         {"use": "code/compile", "options": {**box, "budget": options.get("budget", 8.0)}},
         {"use": "code/run", "weight": 0, "options": {**box, **options}},
@@ -37,25 +45,34 @@ def environment(backend: str, **options: Any) -> Environment:
     return Environment.from_dict({"name": f"attacks-{backend}", "stage": stages})
 
 
-def works(backend: str) -> None:
-    """Skips where this machine does not have the backend."""
-    task = Task(
-        "f",
-        info={
-            "tests": {
-                "kind": "function",
-                "entry_point": "f",
-                "cases": [{"args": [], "expected": 1}],
-            }
-        },
-    )
-    try:
-        with environment(backend) as env:
-            verdict = env.evaluate(task, "```python\ndef f(): return 1\n```")
-    except RlenvError as err:
-        pytest.skip(f"no {backend} here: {str(err).splitlines()[0]}")
-    if not verdict.scored:
-        pytest.skip(f"no {backend} here: {verdict.fault}")
+Box = tuple[str, Options]
+
+
+@pytest.fixture(params=[pytest.param(b, marks=pytest.mark.xdist_group(b)) for b in BACKENDS])
+def box(request: pytest.FixtureRequest) -> Iterator[Box]:
+    """A backend that works here; one that this machine has not got is skipped, one that is broken is not."""
+    backend: str = request.param
+    with contextlib.ExitStack() as stack:
+        options = stack.enter_context(_served()) if backend == "remote" else {}
+        try:
+            with environment(backend, options) as env:
+                verdict = env.evaluate(ONE, "```python\ndef f(): return 1\n```")
+        except RlenvError as err:
+            pytest.skip(f"no {backend} here: {str(err).splitlines()[0]}")
+        expected = {"jail": os.geteuid() == 0, "docker": "DOCKER_HOST" in os.environ}
+        if not verdict.scored and not expected.get(backend):
+            pytest.skip(f"no {backend} here: {verdict.fault}")
+        assert verdict.value == 1.0, told(verdict)
+        yield backend, options
+
+
+@contextlib.contextmanager
+def _served() -> Iterator[Options]:
+    """A server of this machine's jail."""
+    remote = pytest.importorskip("rlenv_plugin_sandbox.remote")
+    token = "attacks"
+    with remote.serving("jail", token=token) as url:
+        yield {"url": url, "token": token}
 
 
 def verdicts(env: Environment, pairs: Pairs) -> Found:
@@ -82,7 +99,7 @@ def told(verdict: Verdict) -> str:
 
 def wrong(found: Found, wanted: float) -> Iterator[str]:
     for name, verdict in found.items():
-        if verdict.value != wanted:
+        if verdict.value != wanted and not (wanted == 0.0 and starved(verdict)):
             yield f"{name} is worth {verdict.value}\n    {told(verdict)}"
         elif seconds(verdict) > SLOWEST:
             yield f"{name} took {seconds(verdict):.1f} s\n    {told(verdict)}"
@@ -107,12 +124,11 @@ def canaries() -> Iterator[Canaries]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_no_attack_is_paid(backend: str, canaries: Canaries) -> None:
-    works(backend)
+def test_no_attack_is_paid(box: Box, canaries: Canaries) -> None:
+    backend, _ = box
     cases = attacks(canaries.marks)
     paid: list[str] = []
-    with environment(backend, timeout=1.0, budget=6.0) as env:
+    with environment(*box, timeout=1.0, budget=6.0) as env:
         for wave in (1, 2):
             paid += wrong(verdicts(env, chosen(cases, backend, "plain", wave)), 0.0)
     tripped = canaries.tripped()
@@ -121,22 +137,18 @@ def test_no_attack_is_paid(backend: str, canaries: Canaries) -> None:
     assert not tripped
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_no_program_is_paid_by_luck(backend: str, canaries: Canaries) -> None:
-    works(backend)
-    cases = chosen(attacks(canaries.marks), backend, "repeat", 1)
-    with environment(backend, timeout=2.0, budget=20.0, repeat=REPEATS) as env:
+def test_no_program_is_paid_by_luck(box: Box, canaries: Canaries) -> None:
+    cases = chosen(attacks(canaries.marks), box[0], "repeat", 1)
+    with environment(*box, timeout=2.0, budget=20.0, repeat=REPEATS) as env:
         paid = list(wrong(verdicts(env, cases), 0.0))
 
     assert not paid, "\n".join(paid)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_honest_programs_are_paid_in_full(backend: str) -> None:
-    works(backend)
+def test_honest_programs_are_paid_in_full(box: Box) -> None:
     pairs = [row for row in honest() if ONLY in row[0]]
-    with environment(backend, timeout=8.0, budget=24.0) as env:
+    with environment(*box, timeout=8.0, budget=24.0) as env:
         refused = list(wrong(verdicts(env, pairs), 1.0))
 
     assert not refused, f"{len(refused)} of {len(pairs)} programs:\n" + "\n".join(refused)
@@ -144,7 +156,7 @@ def test_honest_programs_are_paid_in_full(backend: str) -> None:
 
 def test_a_backend_without_isolation_runs_nothing() -> None:
     with pytest.raises(ConfigError, match="process"):
-        environment("process")
+        environment("process", {})
 
 
 def test_the_corpus_is_large_and_every_case_has_its_own_name(canaries: Canaries) -> None:

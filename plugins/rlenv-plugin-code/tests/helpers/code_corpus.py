@@ -22,6 +22,7 @@ TOKEN = "@TOKEN@"
 
 
 AT_ONCE = 24
+TRIES = 4
 
 
 def evaluated(env: Environment, pairs: Sequence[tuple[Task, str]]) -> list[Verdict]:
@@ -30,10 +31,19 @@ def evaluated(env: Environment, pairs: Sequence[tuple[Task, str]]) -> list[Verdi
     for start in range(0, len(pairs), AT_ONCE):
         found += env.evaluate_many(pairs[start : start + AT_ONCE], workers=2)
     for at, (task, response) in enumerate(pairs):
-        fault = found[at].fault
-        if fault is not None and fault.transient:
+        for _ in range(TRIES):
+            fault = found[at].fault
+            if fault is None or not fault.transient:
+                break
             found[at] = env.evaluate(task, response)
     return found
+
+
+def starved(verdict: Verdict) -> bool:
+    """Whether it is unscored because the machine is busy with other things, as it truly is now."""
+    fault = verdict.fault
+    said = fault is not None and fault.transient and "processor" in fault.message
+    return said and os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
 
 
 @frozen
