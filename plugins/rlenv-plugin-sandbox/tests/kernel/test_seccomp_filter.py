@@ -227,9 +227,13 @@ def test_only_harmless_prctls_pass(kept: Filter, option: int) -> None:
     assert kept("prctl", option) == wanted
 
 
-@given(pid=words(0, 1, 2, 2**32 - 1), what=words(0, 9))
-def test_limits_are_ones_own(kept: Filter, pid: int, what: int) -> None:
-    assert kept("prlimit64", pid, what) == (ALLOW if int32(pid) == 0 else EPERM)
+@given(pid=words(0, 1, 2, 2**32 - 1), what=words(0, 4, 7, 9), new=words(0, 1) | st.just(1 << 32))
+def test_limits_are_ones_own_and_no_core_is_written(
+    kept: Filter, pid: int, what: int, new: int
+) -> None:
+    asked = ERRNO if int32(what) == 4 and new else ALLOW
+    assert kept("prlimit64", pid, what, new, 5) == (asked if int32(pid) == 0 else EPERM)
+    assert kept("setrlimit", what, 5) == (ERRNO if int32(what) == 4 else ALLOW)
 
 
 @given(family=words(0, 1, 2, 10, 16, 17, 40), kind=words(1, 2, 5))

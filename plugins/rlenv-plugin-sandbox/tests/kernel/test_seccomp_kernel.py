@@ -246,6 +246,16 @@ early = threading.Thread(target=wait_and_look); early.start()
     assert locked(then, before=before, runtime="python", user=user).only == [["EPERM"] * 2, 0]
 
 
+def test_the_limit_of_core_files_stays(locked: Any, user: int) -> None:
+    then = """
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))
+tell([resource.getrlimit(resource.RLIMIT_CORE), resource.getrlimit(resource.RLIMIT_NOFILE)])
+"""
+    before = "resource.setrlimit(resource.RLIMIT_CORE, (1, 1))"
+    assert locked(then, before=before, runtime="python", user=user).only == [[1, 1], [99, 99]]
+
+
 def test_it_cannot_be_taken_off(locked: Any, user: int) -> None:
     then = """
 tell([attempt(lambda: linux.prctl(22, 2, 0)), attempt(lambda: linux.syscall("seccomp", 0, 0, None)),

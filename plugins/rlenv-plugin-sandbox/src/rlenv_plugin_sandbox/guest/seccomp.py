@@ -55,7 +55,7 @@ _PROCESSES = """
 capget exit exit_group fork futex futex_waitv get_robust_list getcpu getegid geteuid getgid getgroups getpgid
 getpgrp getpid getppid getpriority getresgid getresuid getrlimit getrusage getsid gettid getuid membarrier
 rseq sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
-sched_getscheduler sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid setrlimit setsid
+sched_getscheduler sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid setsid
 sysinfo times uname vfork wait4 waitid
 """
 _CLOCKS = "clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nanosleep time"
@@ -92,7 +92,7 @@ _PRCTLS = {
     0x53564D41: "SET_VMA",
 }
 _ARCH_PRCTLS = (0x1001, 0x1002, 0x1003, 0x1004, 0x1021, 0x1022, 0x1023, 0x3001)  # FS, GS, AMX, CET
-_SOL_SOCKET, _MSG_OOB = 1, 1
+_SOL_SOCKET, _MSG_OOB, _RLIMIT_CORE = 1, 1, 4
 _SOCKET_OPTIONS = (
     2,
     3,
@@ -128,6 +128,10 @@ def _low(argument: int) -> bytes:
     return _op(_LD, 16 + 8 * argument)
 
 
+def _high(argument: int) -> bytes:
+    return _op(_LD, 20 + 8 * argument)
+
+
 def _one_of(argument: int, values: Sequence[int], otherwise: int, mask: int = 0) -> Block:
     """Allow when the argument is one of these."""
     body = [_low(argument)] + ([_op(_AND, mask)] if mask else [])
@@ -144,6 +148,24 @@ def _unless(argument: int, values: Sequence[int], otherwise: int) -> Block:
     body = [_low(argument)]
     body += [_op(_JEQ, value, len(values) - place) for place, value in enumerate(values)]
     return [*body, *_ret(ALLOW), *_ret(otherwise)]
+
+
+def _limits() -> Block:
+    """Limits of oneself; that of core files is asked for only: 1 keeps a machine's collector of cores out."""
+    return [
+        _low(0),
+        _op(_JEQ, 0, 1, 0),
+        *_ret(DENY),
+        _low(1),
+        _op(_JEQ, _RLIMIT_CORE, 1, 0),
+        *_ret(ALLOW),
+        _low(2),
+        _op(_JEQ, 0, 0, 2),
+        _high(2),
+        _op(_JEQ, 0, 1, 0),
+        *_ret(PRETEND),
+        *_ret(ALLOW),
+    ]
 
 
 def _socket_option() -> Block:
@@ -171,7 +193,8 @@ def _special(runtime: str, *, devices: bool, memfd: bool) -> dict[str, Block]:
         "memfd_create": _ret(ALLOW if memfd else DENY),
         "prctl": _one_of(0, list(_PRCTLS), _ERRNO | errno.EINVAL),
         "arch_prctl": _one_of(0, _ARCH_PRCTLS, _ERRNO | errno.EINVAL),
-        "prlimit64": _one_of(0, (0,), DENY),  # of oneself
+        "prlimit64": _limits(),
+        "setrlimit": _unless(0, (_RLIMIT_CORE,), PRETEND),
         "socketpair": _one_of(0, (1,), DENY),  # AF_UNIX
         "getsockopt": _socket_option(),
         "setsockopt": _socket_option(),
