@@ -31,11 +31,11 @@ def version(request: pytest.FixtureRequest, guest: SimpleNamespace) -> int:
 
 @pytest.fixture
 def tree() -> Iterator[Path]:
-    """open/ with file "a", work/, shut/ with file "secret"; all may be reached by their modes."""
+    """open/ with file "a", mine/, shut/ with file "secret"; all may be reached by their modes."""
     with TemporaryDirectory(dir="/tmp") as name:
         top = Path(name)
         top.chmod(0o755)
-        for folder in ("open", "work", "shut"):
+        for folder in ("open", "mine", "shut"):
             (top / folder).mkdir()
             (top / folder).chmod(0o777)
         for path in (top / "open" / "a", top / "shut" / "secret"):
@@ -49,7 +49,7 @@ def confined(locked: Any, tree: Path, then: str, version: int, **options: Any) -
         TRIES + f"tree = {str(tree)!r}\n" + then,
         version=version,
         read=(str(tree / "open"),),
-        write=(str(tree / "work"),),
+        write=(str(tree / "mine"),),
         **options,
     )
     assert told.status == 0, told
@@ -87,7 +87,7 @@ tell([attempt(lambda: read(tree + "/open/a")), attempt(lambda: os.listdir(tree +
 
 def test_the_working_directory_is_free(locked: Any, tree: Path, version: int, user: int) -> None:
     then = """
-os.chdir(tree + "/work")
+os.chdir(tree + "/mine")
 write("f"); os.mkdir("d"); os.rename("f", "g"); os.symlink("g", "s"); os.mkfifo("p")
 os.truncate("g", 2); os.chmod("g", 0o755); os.link("g", "h"); os.unlink("h")
 tell([read("g"), sorted(os.listdir(".")), attempt(lambda: read("../shut/secret"))])
@@ -97,10 +97,10 @@ tell([read("g"), sorted(os.listdir(".")), attempt(lambda: read("../shut/secret")
 
 
 def test_a_link_leads_nowhere_else(locked: Any, tree: Path, version: int) -> None:
-    (tree / "work" / "out").symlink_to(tree / "shut" / "secret")
+    (tree / "mine" / "out").symlink_to(tree / "shut" / "secret")
     then = """
-tell([attempt(lambda: read(tree + "/work/out")), attempt(lambda: os.link(tree + "/shut/secret", tree + "/work/in")),
-      attempt(lambda: os.rename(tree + "/shut/secret", tree + "/work/in"))])
+tell([attempt(lambda: read(tree + "/mine/out")), attempt(lambda: os.link(tree + "/shut/secret", tree + "/mine/in")),
+      attempt(lambda: os.rename(tree + "/shut/secret", tree + "/mine/in"))])
 """
     found = confined(locked, tree, then, version)
     assert found[0] == "EACCES"
@@ -183,12 +183,12 @@ def test_a_mount_made_later_is_under_the_rules_of_its_parents(locked: Any, tree:
 linux.unshare(linux.CLONE_NEWNS)
 linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
 tree = {str(tree)!r}
-rules = landlock.ruleset([], [tree + "/work"], landlock.abi())
-linux.mount("later", tree + "/work", "tmpfs")
+rules = landlock.ruleset([], [tree + "/mine"], landlock.abi())
+linux.mount("later", tree + "/mine", "tmpfs")
 linux.no_new_privileges()
 landlock.enforce(rules, landlock.abi())
 """
-    then = TRIES + 'tell(attempt(lambda: write(tree + "/work/f")))'
+    then = TRIES + 'tell(attempt(lambda: write(tree + "/mine/f")))'
     told = locked(then, before=before)
     if "Operation not permitted" in told.errors:
         pytest.skip("no mounts here")
