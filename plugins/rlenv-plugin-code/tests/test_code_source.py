@@ -73,6 +73,14 @@ def test_fences_inside_of_text_do_not_end_a_block() -> None:
     assert of(f"````python\n{FINAL}```\n````\n") == f"{FINAL}```\n"
 
 
+def test_a_fence_of_a_docstring_is_none_of_the_response() -> None:
+    source = 'def f():\n    """Usage:\n\n    ```python\n    f()\n    ```\n    """\n    return 1\n'
+    assert of(source) == source
+    assert of(f"```python\n{source}```") == source
+    deep = FINAL.replace("\n", "\n      ").rstrip()
+    assert of(f"1. Outer\n   - Inner\n\n      ```python\n      {deep}\n      ```\n") == FINAL
+
+
 def test_tildes_do_not_close_backticks() -> None:
     assert of("```python\nx = 1\n~~~\ny = 2\n```\n") == "x = 1\n~~~\ny = 2\n"
 

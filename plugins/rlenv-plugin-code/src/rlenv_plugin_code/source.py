@@ -45,6 +45,7 @@ _opens = re.compile(
 _closes = re.compile(
     rf"</{_NAMES}>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|/think\|>", re.IGNORECASE
 ).search
+_item = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]").match  # of a list
 _label = re.compile(r"[a-z0-9+#_.-]*").match
 _TRANSPARENT = ("markdown", "md")  # a whole answer may be wrapped so
 
@@ -135,14 +136,16 @@ def _outside_thinking(lines: list[str]) -> list[tuple[int, str]]:
     start, rest = _after_bare_close(lines)
     heard: list[tuple[int, str]] = []
     thinking = False
+    listed = False
     fence: _Fence | None = None
     for number in range(start, len(lines) + 1):
         line = rest if number == start else lines[number - 1]
         if fence is None:
             thinking, line = _unthought(line, thinking=thinking)
+            listed = listed or (not thinking and _item(line) is not None)
         if thinking:
             continue
-        fence = _fence_after(fence, line)
+        fence = _fence_after(fence, line, listed=listed)
         heard.append((number, line))
     return heard
 
@@ -191,8 +194,9 @@ class _Fence:
         found = _label(self.info.lower().lstrip("{. "))
         return found[0] if found else ""
 
-    def opens(self) -> bool:
-        if self.run[0] == "`" and "`" in self.info:
+    def opens(self, *, listed: bool) -> bool:
+        """Whether it opens a block; four columns in, it does so only inside a list: else it is a docstring's."""
+        if (self.run[0] == "`" and "`" in self.info) or (self.indent >= 4 and not listed):
             return False
         return self.label not in _TRANSPARENT
 
@@ -215,15 +219,15 @@ def _indent(line: str) -> int:
     return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
 
 
-def _fence_after(fence: _Fence | None, line: str) -> _Fence | None:
-    """The open fence after this line, None when none is."""
+def _fence_after(fence: _Fence | None, line: str, *, listed: bool) -> _Fence | None:
+    """The open fence after this line, None when none is; ``listed`` says that a list has begun."""
     if "```" not in line and "~~~" not in line:
         return fence
     found = _fence(line)
     if found is None:
         return fence
     if fence is None:
-        return found if found.opens() else None
+        return found if found.opens(listed=listed) else None
     return None if found.closes(fence) else fence
 
 
@@ -231,12 +235,15 @@ def _blocks(lines: list[tuple[int, str]]) -> Iterator[_Block]:
     """The fenced blocks, in order; one that is never closed reaches to the end."""
     fence: _Fence | None = None
     block = _Block("", [], 0)
+    listed = False
     for number, line in lines:
         if "```" not in line and "~~~" not in line:  # most lines
             if fence is not None:
                 block.lines.append(_dedented(line, fence.indent))
+            else:
+                listed = listed or _item(line) is not None
             continue
-        before, fence = fence, _fence_after(fence, line)
+        before, fence = fence, _fence_after(fence, line, listed=listed)
         if fence is None:
             if before is not None:
                 yield block
