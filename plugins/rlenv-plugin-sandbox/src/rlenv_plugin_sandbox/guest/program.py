@@ -37,7 +37,8 @@ def _complain(error: BaseException) -> None:
     """The traceback as the interpreter prints it, without our own frame."""
     trace = error.__traceback__
     try:
-        sys.excepthook(type(error), error, None if trace is None else trace.tb_next)
+        rest = None if trace is None else trace.tb_next
+        sys.excepthook(type(error), error.with_traceback(rest), rest)
     except BaseException:  # noqa: BLE001 - the program may have replaced anything
         return
 
@@ -77,6 +78,8 @@ def _exit_handlers() -> None:
 
 def native(words: list[bytes], environment: Mapping[str, str]) -> int:
     """Become this command line; returns only when that cannot be."""
+    for name in ("SIGPIPE", "SIGXFSZ"):  # which Python ignores, and execve would hand on
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
         os.execvpe(words[0], words, environment)  # noqa: S606
     except (OSError, ValueError) as error:

@@ -18,6 +18,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import builtins
 import gc
 import json
+import resource
+import signal
 import socket
 
 import child
@@ -35,6 +37,7 @@ COMMON = (
     *("bisect", "collections", "copy", "datetime", "functools", "heapq", "itertools", "json"),
     *("math", "operator", "random", "re", "string", "typing"),
 )
+STACK = 64 << 20  # bytes that a program's first thread may use
 NEW = (
     linux.CLONE_NEWUSER
     | linux.CLONE_NEWNS
@@ -155,6 +158,31 @@ def _told(control: socket.socket, step: str, error: BaseException) -> NoReturn:
     os._exit(1)
 
 
+def _unlimited() -> int:
+    """Lift what limits this process inherited; how many bytes of addresses that leaves, -1 for any."""
+    for name in ("AS", "DATA", "CPU", "FSIZE", "NOFILE", "NPROC", "RSS", "STACK"):
+        limit = getattr(resource, "RLIMIT_" + name)
+        hard = resource.getrlimit(limit)[1]
+        for most in (resource.RLIM_INFINITY, hard):
+            try:
+                resource.setrlimit(limit, (STACK if name == "STACK" else most, most))
+                break
+            except (OSError, ValueError):
+                continue
+    return resource.getrlimit(resource.RLIMIT_AS)[1]
+
+
+def _own_signals() -> None:
+    """Whatever our parent blocked or ignored is not for programs to inherit."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in range(1, signal.NSIG):
+        try:
+            if signal.getsignal(number) is signal.SIG_IGN and number != signal.SIGPIPE:
+                signal.signal(number, signal.SIG_DFL)
+        except (OSError, ValueError):
+            continue
+
+
 def _prepared(
     control: socket.socket, job: socket.socket, config: dict[str, Any]
 ) -> nursery.Nursery:
@@ -183,12 +211,15 @@ def main() -> None:
         config = json.loads(file.read())
     for fd in numbers[:2]:
         os.close(fd)
+    room = _unlimited()
+    _own_signals()
     if control.recv(16) != b"go":  # from here on in our control group
         os._exit(0)
     made = _prepared(control, job, config)
     gc.collect()
     gc.freeze()
-    said = {"ready": os.getpid(), "landlock": made.plan.landlock}
+    linux.libc.malloc_trim(0)
+    said = {"ready": os.getpid(), "landlock": made.plan.landlock, "address_space": room}
     control.send(json.dumps(said).encode())
     while made.attend():
         pass

@@ -13,6 +13,7 @@ _NAME = "rlenv-{pid}-{number}"
 _OWNED = re.compile(r"rlenv-(\d+)-\d+")
 _ROOT = Path("/sys/fs/cgroup")
 _NEEDED = ("memory", "pids")
+_WELCOME = ("cpuacct", "cpu")  # who used how much; and many processes weigh no more than one
 
 
 @cache
@@ -26,7 +27,7 @@ def homes() -> dict[str, Path]:
             found.update(_unified(own))
         for name in names.split(","):
             folder = _ROOT / name / own.lstrip("/")
-            if name in (*_NEEDED, "cpuacct") and os.access(folder, os.W_OK):
+            if name in (*_NEEDED, *_WELCOME) and os.access(folder, os.W_OK):
                 found[name] = folder
     return found
 

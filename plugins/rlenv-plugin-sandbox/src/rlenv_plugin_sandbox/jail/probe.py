@@ -62,24 +62,22 @@ def _findings() -> Iterator[Diagnosis]:
     try:
         slot = Slot(Profile(), isolate=True, inner=True)
     except NoJail as error:
-        yield Diagnosis("jail", str(error), ok=False)
+        yield Diagnosis("tier", str(error), ok=False)
         return
     except (RlenvError, OSError) as error:
-        yield Diagnosis("jail", f"a zygote could not be made: {error}", ok=False)
+        yield Diagnosis("tier", f"a zygote could not be made: {error}", ok=False)
         return
     slot.close()
     who = "root, programs run as ids that nobody has" if os.geteuid() == 0 else "without root"
     yield Diagnosis(
-        "jail", f"tier jail ({who}): user, process, mount, network and ipc namespaces, seccomp"
+        "tier", f"jail ({who}): user, process, mount, network and ipc namespaces, seccomp"
     )
     if slot.landlock:
-        yield Diagnosis("jail landlock", f"version {slot.landlock}")
+        yield Diagnosis("landlock", f"version {slot.landlock}")
     else:
         said = (
             "missing: Linux 5.13 or newer with landlock among its security modules (lsm=…,landlock)"
         )
-        yield Diagnosis("jail landlock", said, ok=False)
+        yield Diagnosis("landlock", said, ok=False)
     lacking = cgroups.missing()
-    yield Diagnosis(
-        "jail limits", lacking or "control groups for memory and processes", ok=not lacking
-    )
+    yield Diagnosis("limits", lacking or "control groups for memory and processes", ok=not lacking)

@@ -269,15 +269,21 @@ class Run:
             self._pid, self._said = self._slot.started()
 
     def _hungry(self, seconds: float) -> bool:
-        """Whether it stood ready for half that time without a processor, and not because of itself."""
+        """Whether it stood ready for half that time without a processor, and not because of itself.
+
+        What its own other processes used is taken off: nobody buys this by keeping himself busy.
+        """
         self._look()
         if self._pid is None or not self._slot.isolate:
             return False
-        self.delay = watch.run_delay(self._pid)
-        if self.delay is None or self.delay < seconds / 2:
+        times = watch.times(self._pid)
+        if times is None:
+            return False
+        ran, self.delay = times
+        if self.delay < seconds / 2:
             return False
         used = self._slot.cpu() - self._group_cpu or watch.cpu_of_tree(self._pid)
-        return used < seconds / 2
+        return used < seconds / 2 and self.delay - max(0.0, used - ran) >= seconds / 2
 
 
 def _memory(content: bytes) -> int:

@@ -15,13 +15,38 @@ from rlenv.sandbox import Profile
 
 from . import cgroups
 
-__all__ = ["GUEST", "OVERHEAD_MB", "interpreter", "plan"]
+__all__ = ["GUEST", "OVERHEAD_MB", "interpreter", "plan", "privileged", "unused_ids"]
 
 GUEST = Path(__file__).parents[1] / "guest" / "zygote.py"
 OVERHEAD_MB = 64  # what the zygote and the kernel's own bookkeeping take of a group's memory
 UID = 1000  # of programs, inside
+_IDS = 0x70000000  # ids that no account has, where there are so many
+_FEWEST_IDS = 1000
 _OPEN_FILES = 256
 _MB = 1 << 20
+
+
+def privileged() -> bool:
+    """Whether programs can be given ids of their own."""
+    return os.geteuid() == 0 and _most_ids()[1] >= _FEWEST_IDS
+
+
+def _most_ids() -> tuple[int, int]:
+    """(first, how many) of the widest range of ids that exist here; a container may have few."""
+    try:
+        lines = Path("/proc/self/uid_map").read_text("utf-8").splitlines()
+        ranges = [(int(first), int(many)) for first, _, many in map(str.split, lines)]
+    except (OSError, ValueError):
+        return 0, 0
+    return max(ranges, key=lambda r: r[1], default=(0, 0))
+
+
+def unused_ids(key: int) -> int:
+    """The first of two ids that no account has, the same for equal keys."""
+    first, many = _most_ids()
+    if first <= _IDS and first + many > _IDS + (1 << 27):
+        return _IDS + key % (1 << 26) * 2
+    return first + many - 2 - key % (many // 8) * 2
 
 
 @cache
@@ -83,14 +108,14 @@ def plan(profile: Profile, *, isolate: bool, inner: bool, home: str, box: str) -
     return {
         "isolate": isolate,
         "inner": inner,
-        "root": os.geteuid() == 0,
+        "root": privileged(),
         "runtime": "native" if profile.runtime == "native" else "python",
         "preload": list(profile.preload),
         "packages": list(extra),
         "paths": [*prefixes(interpreter(profile.runtime)), *extra, *profile.paths],
         "devices": list(profile.devices),
         "files": {name: content.hex() for name, content in profile.files} if isolate else {},
-        "uid": UID if os.geteuid() == 0 else 0,
+        "uid": UID if privileged() else 0,
         "tmp_mb": max(16, min(256, profile.memory_mb // 2)),
         "home": home,
         "box": [box],
@@ -104,11 +129,15 @@ def _limits(profile: Profile, memory: int) -> dict[str, int]:
         "CORE": 0,
         "NOFILE": _OPEN_FILES,
         "FSIZE": memory,
-        "NPROC": profile.pids,
+        "NPROC": profile.pids + 1,  # and the child that waits
         "MEMLOCK": 1 << 16,
         "MSGQUEUE": 0,
-        "DATA": memory + (OVERHEAD_MB << 20),
     }
-    if "memory" not in cgroups.homes() and profile.runtime != "native":
+    counted = "memory" in cgroups.homes()
+    if profile.runtime != "native":  # an honest program gets a MemoryError, not a signal
+        limits["DATA"] = memory + (OVERHEAD_MB << 20)
+    elif not counted:  # runtimes that reserve much and use little need room
+        limits["DATA"] = 2 * memory + (512 << 20)
+    if not counted and profile.runtime != "native":
         limits["AS"] = memory + (1 << 30)
     return limits

@@ -22,12 +22,11 @@ from rlenv.sandbox import Profile
 from rlenv.values import Fault
 
 from . import cgroups
-from .setup import GUEST, OVERHEAD_MB, interpreter, plan
+from .setup import GUEST, OVERHEAD_MB, interpreter, plan, unused_ids
 
 __all__ = ["NoJail", "Slot", "lost"]
 
 _HANDSHAKE_S = 30.0
-_IDS = 0x70000000  # host ids that no account has
 _STARTED = b"s"
 _ENVIRONMENT = {
     "LANG": "C.UTF-8",
@@ -126,6 +125,7 @@ class Slot:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd="/",
+                    start_new_session=True,  # no terminal, and none of its signals
                 )
         except OSError as error:
             raise VerifierFault(lost(f"the zygote could not be started: {error}")) from error
@@ -153,6 +153,7 @@ class Slot:
                     raise VerifierFault(lost("the zygote ended before it was ready"))
                 message = json.loads(said)
                 if "ready" in message:
+                    self._check_room(message["address_space"])
                     return int(message["landlock"])
                 if "failed" in message:
                     self._refuse(message)
@@ -160,8 +161,18 @@ class Slot:
         except OSError as error:
             raise VerifierFault(lost(f"the zygote does not answer: {error}")) from error
 
+    def _check_room(self, address_space: int) -> None:
+        """Whether a limit that we inherited, and nobody may raise, leaves room for the profile's memory."""
+        needed = (self.profile.memory_mb + OVERHEAD_MB) << 20
+        if 0 <= address_space < needed:
+            raise ConfigError(
+                f"memory_mb = {self.profile.memory_mb}: this process may use only {address_space >> 20} MiB of "
+                "addresses, and neither it nor its children can raise that; raise the hard limit (ulimit -Hv "
+                "unlimited), or the memory limit of the workers that run this"
+            )
+
     def _map(self, pid: int) -> None:
-        first = _IDS + (self.owner * 64 + self.number) % (1 << 26) * 2
+        first = unused_ids(self.owner * 64 + self.number)
         for name in ("uid_map", "gid_map"):
             Path(f"/proc/{pid}/{name}").write_text(f"0 {first} 1\n1000 {first + 1} 1\n")
         self.control.send(b"mapped")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cpu_of_tree", "run_delay"]
+__all__ = ["cpu_of_tree", "times"]
 
 _MOST = 512  # processes looked at
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
-def run_delay(pid: int) -> float | None:
-    """Seconds that a process stood ready to run without a processor; None when the kernel does not say."""
+def times(pid: int) -> tuple[float, float] | None:
+    """Seconds that a process ran, and that it stood ready without a processor; None when nobody says."""
     try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
+        ran, waited = Path(f"/proc/{pid}/schedstat").read_text().split()[:2]
+        return int(ran) / 1e9, int(waited) / 1e9
+    except (OSError, ValueError):
         return None
 
 
