@@ -94,7 +94,8 @@ class Test(Solution):
 
     async def close(self) -> None:
         self.inbox.put(None)
-        self.thread.join(5)
+        if self.thread.ident is not None:
+            self.thread.join(5)
         assert not self.thread.is_alive()
 
 

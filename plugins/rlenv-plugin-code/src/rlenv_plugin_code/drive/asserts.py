@@ -57,7 +57,7 @@ def run_text(plan: Plan, entry_point: str) -> bytes:
 
 @frozen
 class Pair:
-    """How to get the two sessions; the second is asked for once the solution has been loaded."""
+    """How to get the two sessions; both are there before a program starts, since its time runs from then."""
 
     solution: Callable[[], Awaitable[Session]]
     test: Callable[[], Awaitable[Session]]
@@ -80,28 +80,29 @@ async def asserts(
     except Unencodable as err:
         return Ran(filled([], Stop("error", f"the source is {err}"), len(tests), 0.0))
     async with AsyncExitStack() as stack:
-        relay = _Relay(tests, clock, timeout)
-        stop: Stop | None = None
         solution = await _opened(stack, pair.solution)
-        with clock:
-            await solution.start(FUNCTION_BOOT, wall_s=max(clock.left(), 0.001))
-            try:
-                await relay.load(Link(solution, clock, timeout), text)
-            except Stop as early:
-                return await _ran(relay, early, solution)
         try:
             test = await wait_for(_opened(stack, pair.test), PLACE_SECONDS)
         except TimeoutError:
             said = "no second place for the test: RLENV_SANDBOX_SLOTS is 2 at least"
             raise VerifierFault(Fault("pool", said, transient=True)) from None
         with clock:
-            await test.start(TEST_BOOT, wall_s=max(clock.left(), 0.001))
-            try:
-                await relay.all(Link(test, clock, timeout))
-            except Stop as early:
-                stop = early
-            return await _ran(relay, stop, solution, test)
-    raise AssertionError("unreachable")
+            return await _run(_Relay(tests, clock, timeout), text, solution, test)
+
+
+async def _run(relay: _Relay, source: bytes, solution: Session, test: Session) -> Ran:
+    clock, timeout = relay.clock, relay.timeout
+    await solution.start(FUNCTION_BOOT, wall_s=max(clock.left(), 0.001))
+    try:
+        await relay.load(Link(solution, clock, timeout), source)
+    except Stop as stop:
+        return await _ran(relay, stop, solution)
+    await test.start(TEST_BOOT, wall_s=max(clock.left(), 0.001))
+    try:
+        await relay.all(Link(test, clock, timeout))
+    except Stop as stop:
+        return await _ran(relay, stop, solution, test)
+    return await _ran(relay, None, solution, test)
 
 
 async def _opened(stack: AsyncExitStack, opening: Callable[[], Awaitable[Session]]) -> Session:
