@@ -145,6 +145,12 @@ def test_measured_limits_need_a_run_and_are_not_deterministic() -> None:
         )
 
 
+@pytest.mark.parametrize("names", ["os", [1], [""], [None]])
+def test_names_are_a_list_of_texts(names: Any) -> None:
+    with pytest.raises(ConfigError, match="list of names"):
+        Limits(imports=names, **OPEN)
+
+
 def test_limits_that_cannot_be_checked_are_refused() -> None:
     with pytest.raises(TaskError, match="Python only"):
         limited(

@@ -25,11 +25,12 @@ def names_tuple(names: Iterable[str]) -> tuple[str, ...]:
     """Converter of an option that is a list of names.
 
     Raises:
-        ConfigError: it is one text.
+        ConfigError: it is none.
     """
-    if isinstance(names, str):
-        raise ConfigError(f"expected a list of names, as [{names!r}], not {names!r}")
-    return tuple(names)
+    made = () if isinstance(names, str) else tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) and name for name in made):
+        raise ConfigError(f'expected a list of names, as ["os"], not {names!r}')
+    return made
 
 
 def _memory(_: object, __: Attribute[int], value: int) -> None:
