@@ -21,7 +21,7 @@ from .spec import PREFIXES, Tests
 __all__ = ["Boxed", "names_tuple"]
 
 
-def names_tuple(names: Iterable[str]) -> tuple[str, ...]:
+def names_tuple(names: Iterable[Any]) -> tuple[str, ...]:
     """Converter of an option that is a list of names.
 
     Raises:
