@@ -145,6 +145,25 @@ def test_every_response_has_a_program_or_none(response: str) -> None:
     )
 
 
+LINES = ["```python", "```py", "```", "~~~python", "~~~", "````python", "````", "  ```", "   ```python", "x = 1", "    y = 2", "", "text", "``` x", "```a`b```", "~~~ python x", "`````"]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=9))
+def test_fences_are_read_as_commonmark_reads_them(lines: list[str]) -> None:
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
+    found = [t for t in parser.parse("\n".join(lines) + "\n") if t.type == "fence"]
+    full = [block for block in found if block.content.strip()]
+    labeled = [block for block in full if block.info.split()[:1] in (["python"], ["py"])]
+    chosen = (labeled or [block for block in full if not block.info.strip()])[-1:]
+    for block in chosen:
+        begins, ends = block.map
+        last = lines[ends - 1].strip()
+        if ends - begins > 1 and last.startswith(block.markup) and not last.strip(block.markup[0]):
+            # closed: where a block ends that is never closed has rules of ours
+            assert of("\n".join(lines) + "\n").rstrip("\n") == block.content.rstrip("\n")
+
+
 BIG = {
     "one run of backticks": "`" * 10**6,
     "empty fences": "```\n" * 250_000,
