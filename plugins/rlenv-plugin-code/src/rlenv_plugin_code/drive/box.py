@@ -58,7 +58,7 @@ _pairs: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 def guest_files() -> tuple[tuple[str, bytes], ...]:
     """The modules of the far side, for ``Profile.files``."""
     folder = Path(__file__).parents[1] / "guest"
-    names = [f"{name}.py" for name in (*_GUEST, "rlenv_pytest")]
+    names = [f"{name}.py" for name in (*_GUEST, "rlenv_pytest", "rlenv_suite")]
     return tuple(sorted((name, (folder / name).read_bytes()) for name in names))
 
 

@@ -144,6 +144,10 @@ class Runs:
         enough = ENOUGH * self.timeout
         return (await retried(once, self.clock, self.retries, enough)).answers
 
+    async def place(self) -> Session:
+        """A place for a Python program, of the tier that is asked for."""
+        return await self._open()
+
     async def _open(self, language: str = "python") -> Session:
         session = await self.box.open(language)
         if self.tier is None or rank(session.isolation) < rank(self.tier):

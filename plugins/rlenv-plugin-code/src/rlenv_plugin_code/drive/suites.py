@@ -1,0 +1,187 @@
+"""A test suite against one program: two sandboxes, every call carried between them and checked.
+
+The suite is the response and nobody trusts it; the program is the task's own, right or with a mistake in
+it.  The suite learns what its calls return, and nothing else of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from time import monotonic
+from typing import Any, Literal, TypeAlias
+
+from attrs import frozen
+from rlenv.errors import VerifierFault
+from rlenv.sandbox import Session
+from rlenv.values import Fault
+
+from rlenv_plugin_code.codec import BadFrame, Unencodable, decode, encode
+
+from .clock import Clock
+from .function import call_text, loaded
+from .link import FUNCTION_BOOT, Link, numbers, parsed, raised
+from .ran import Stop
+
+__all__ = ["Said", "Suite", "Trial"]
+
+SUITE_BOOT = "import rlenv_suite; rlenv_suite.serve()"
+CALLS = 100_000  # of one suite on one program
+Said: TypeAlias = Literal["pass", "fail", "hang", "broken", "unloadable"]
+
+
+@frozen
+class Trial:
+    """What one suite made of one program.
+
+    Args:
+        said: "pass", "fail" (a complaint), "hang" (the program gave no answer), "broken" (the suite
+            itself did not come to an end) or "unloadable" (the program is none).
+        calls: how often the suite called the program.
+        why: a few words for a reader.
+    """
+
+    said: Said
+    calls: int = 0
+    why: str = ""
+
+
+class Suite:
+    """Plays one suite against programs, in two sessions that are used again and again.
+
+    Args:
+        text: the suite.
+        entry_point: the function under test.
+        clock: the budget of the response.
+        timeout: wall seconds for one answer of the program; and, five times over, for one trial.
+    """
+
+    def __init__(self, text: str, entry_point: str, clock: Clock, timeout: float) -> None:
+        self.entry_point = entry_point
+        self.clock = clock
+        self.timeout = timeout
+        self._request = encode(["suite", text, entry_point])
+
+    async def trials(
+        self, programs: list[tuple[str, bool]], opening: Callable[[], Awaitable[Session]]
+    ) -> list[Trial]:
+        """One trial per (source, whether it is right), in order; the budget's end makes the rest "broken".
+
+        It ends with the first right program that the suite does not pass: nothing can save it then.
+
+        Raises:
+            VerifierFault: a sandbox broke.
+        """
+        made: list[Trial] = []
+        async with AsyncExitStack() as stack:
+            sessions = []
+            for _ in range(2):
+                sessions.append(await opening())
+                stack.push_async_callback(sessions[-1].close)
+            with self.clock:
+                for source, right in programs:
+                    if self.clock.left() <= 0:
+                        made.append(Trial("broken", why="the budget is used up"))
+                    else:
+                        made.append(await self._trial(source, *sessions))
+                    if right and made[-1].said != "pass":
+                        break
+        return made
+
+    async def _trial(self, source: str, program: Session, suite: Session) -> Trial:
+        left = max(self.clock.left(), 0.001)
+        await program.start(FUNCTION_BOOT, wall_s=left)
+        try:
+            link = Link(program, self.clock, self.timeout)
+            found = await self._load(link, source)
+            if found is None:
+                await suite.start(SUITE_BOOT, wall_s=max(self.clock.left(), 0.001))
+                try:
+                    found = await self._play(Link(suite, self.clock, self.timeout), link)
+                finally:
+                    ending = await suite.finish(0)
+                if ending.fault is not None and not ending.started:
+                    raise VerifierFault(ending.fault)
+        finally:
+            ended = await program.finish(0)
+        if ended.fault is not None and not ended.started:
+            raise VerifierFault(ended.fault)
+        return found
+
+    async def _load(self, program: Link, source: str) -> Trial | None:
+        n = numbers(1)[0]
+        try:
+            await program.send(b'["source",%d,%s]' % (n, encode(source)))
+            error = await loaded(program, n)
+        except Stop as stop:
+            return Trial("unloadable", why=stop.error)
+        return None if error is None else Trial("unloadable", why=error)
+
+    async def _play(self, suite: Link, program: Link) -> Trial:
+        """Carry calls until the suite has ended."""
+        deadline = monotonic() + 5 * self.timeout
+        calls = 0
+        try:
+            await suite.send(self._request)
+            while calls <= CALLS:
+                said = _said(await suite.recv(max(0.0, deadline - monotonic())))
+                if said[0] == "end":
+                    return Trial("pass" if said[1] else "fail", calls)
+                calls += 1
+                answer = await self._answer(program, said)
+                if isinstance(answer, Trial):
+                    return Trial(answer.said, calls, answer.why)
+                await suite.send(answer)
+        except Stop as stop:
+            return Trial("broken", calls, stop.error)
+        return Trial("broken", calls, f"more than {CALLS} calls")
+
+    async def _answer(self, program: Link, said: list[Any]) -> bytes | Trial:
+        """The program's answer to a call, as the suite gets it; a trial when there is none.
+
+        Raises:
+            Stop: the suite asked for what nobody can be asked for.
+        """
+        try:
+            call = call_text(self.entry_point, said[1], said[2])
+        except Unencodable as err:
+            raise Stop("protocol", f"a call that cannot be sent: {err}") from None
+        n = numbers(1)[0]
+        try:
+            await program.send(b'["call",%d,%s' % (n, call))
+            frame = await program.recv()
+            answer = parsed(frame, n)
+        except Stop as stop:
+            if stop.starved:
+                raise VerifierFault(
+                    Fault("timeout", "the machine was too busy", transient=True)
+                ) from None
+            return Trial("hang", why=stop.error)
+        if answer[0] == "ok" and len(answer) == 3:
+            return encode(["ok", answer[2]])
+        return encode(["err", raised(answer[2]) if len(answer) == 3 else "Exception"])
+
+
+def _said(frame: bytes) -> list[Any]:
+    """A frame of the suite: ["call", args, kwargs] or ["end", passed].
+
+    Raises:
+        Stop: it is neither.
+    """
+    try:
+        said = decode(frame)
+    except BadFrame as err:
+        raise Stop("protocol", f"a frame that cannot be read: {err}") from None
+    if type(said) is list and len(said) == 2 and said[0] == "end" and type(said[1]) is bool:
+        return said
+    good = (
+        type(said) is list
+        and len(said) == 3
+        and said[0] == "call"
+        and type(said[1]) is list
+        and type(said[2]) is dict
+        and all(type(key) is str for key in said[2])
+    )
+    if not good:
+        raise Stop("protocol", "a frame that is neither a call nor the end")
+    return list(said)

@@ -1,0 +1,129 @@
+"""``code/tests``: a response that is a test suite, worth the share of mistakes that it finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any, ClassVar
+
+from attrs import field, frozen, validators
+from rlenv.errors import VerifierFault
+from rlenv.stage import Attempt
+from rlenv.values import Outcome, Task
+
+from rlenv_plugin_code.boxed import Boxed
+from rlenv_plugin_code.drive.box import pair_lock
+from rlenv_plugin_code.drive.clock import Clock
+from rlenv_plugin_code.drive.runs import Runs
+from rlenv_plugin_code.drive.suites import Suite, Trial
+from rlenv_plugin_code.mutated import Mutated, mutated, suite_of
+from rlenv_plugin_code.programs import source_problem
+from rlenv_plugin_code.source import program_of
+from rlenv_plugin_code.spec import Tests as Spec
+
+__all__ = ["Tests"]
+
+_LARGEST = 1 << 18  # bytes of a suite
+
+
+@frozen(kw_only=True)
+class Tests(Boxed):
+    """Run a response's test suite on the golden program and on programs with one mistake each.
+
+    It must have no complaint of the golden program, in several runs among the others and in an order that
+    nobody can foresee; its score is the share of the others of which it complains.  It sees of a program what its calls
+    return.  A suite is ``def check(candidate)``, ``test_...`` functions, asserts, or classes of ``unittest``; it finds the function
+    under its name, as ``candidate`` and in the module ``solution``.
+
+    Args:
+        mutants: how many mistakes are tried, where the task does not say.
+        golden_runs: how often the golden program is among them.
+        timeout: wall seconds for one answer of a program; a task's ``time`` has precedence.
+        score: "fraction": the share of mistakes found; "all": 1 when all are, else 0.
+    """
+
+    phase: ClassVar[str] = "execute"
+    where: ClassVar[str] = "worker"
+    uses: ClassVar[tuple[str, ...]] = ("info.tests",)
+    default_timeout: ClassVar[float] = 90.0
+    at_once: ClassVar[int] = 2
+
+    mutants: int = field(default=12, validator=[validators.ge(1), validators.le(200)])
+    golden_runs: int = field(default=3, validator=[validators.ge(1), validators.le(20)])
+    timeout: float = field(default=2.0, validator=validators.gt(0))
+    score: str = field(default="fraction", validator=validators.in_(("fraction", "all")))
+
+    def validate(self, task: Task) -> None:
+        """Refuse tasks that make no sense.
+
+        Raises:
+            TaskError: naming the key, what was expected and what to do.
+        """
+        self.sound(suite_of(task, self.mutants).as_golden)
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        """The share of the mutants that the suite tells from the golden program.
+
+        Raises:
+            TaskError: the golden program fails, or no mutant differs from it.
+            VerifierFault: the sandbox broke on every try.
+        """
+        program = program_of(attempt.response, "python")
+        problem = source_problem(program, _LARGEST)
+        if problem:
+            return Outcome.failed(problem)
+        spec = suite_of(attempt.task, self.mutants)
+        tests = self.sound(spec.as_golden)
+        timeout = tests.time or self.timeout
+        found = await mutated(attempt.task, spec, self._reference(tests, timeout))
+        runs = self.runs(tests)
+        assert tests.entry_point is not None
+        order = [0] * self.golden_runs + list(range(1, len(found.sources)))
+        Random(attempt.key()).shuffle(order)  # noqa: S311 - keyed by the secret
+        suite = Suite(program.source, tests.entry_point, runs.clock, timeout)
+        programs = [(found.sources[i], i == 0) for i in order]
+        trials = await self._tried(suite, programs, runs)
+        return self._outcome(list(zip(order, trials, strict=False)), found, runs)
+
+    def _reference(self, tests: Spec, seconds: float) -> Runs:
+        """Runs of the task's own programs, which are no response's expense."""
+        runs = self.runs(tests)
+        runs.timeout = seconds
+        runs.clock = Clock(2 * self.budget)
+        return runs
+
+    async def _tried(
+        self, suite: Suite, programs: list[tuple[str, bool]], runs: Runs
+    ) -> list[Trial]:
+        fault: VerifierFault | None = None
+        for _ in range(self.retries + 1):
+            try:
+                async with pair_lock():
+                    return await suite.trials(programs, runs.place)
+            except VerifierFault as err:
+                if not err.fault.transient:
+                    raise
+                fault = err
+        assert fault is not None
+        raise fault
+
+    def _outcome(self, said: list[tuple[int, Trial]], found: Mutated, runs: Runs) -> Outcome:
+        data: dict[str, Any] = {"isolation": self.tier(runs), "mutants": len(found.sources) - 1}
+        golden = [trial for i, trial in said if i == 0]
+        bad = next((trial for trial in golden if trial.said != "pass"), None)
+        if bad is not None:
+            why = "it complains" if bad.said == "fail" else bad.why
+            return Outcome(0.0, f"the suite does not pass on a correct program: {why}", data)
+        if not all(trial.calls for trial in golden):
+            return Outcome(0.0, "the suite does not call the function that it tests", data)
+        killed = {i for i, trial in said if i and trial.said in ("fail", "hang")}
+        data["killed"] = len(killed)
+        data["trials"] = dict(sorted(Counter(trial.said for i, trial in said if i).items()))
+        share = len(killed) / data["mutants"]
+        lived = [found.what[i - 1] for i in range(1, len(found.sources)) if i not in killed]
+        return Outcome(
+            share if self.score == "fraction" else float(share == 1.0),
+            f"{len(killed)} of {data['mutants']} mistakes found",
+            data,
+            private={"survivors": lived},
+        )
