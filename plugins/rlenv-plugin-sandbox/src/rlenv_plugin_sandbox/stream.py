@@ -77,6 +77,8 @@ class Link:
         Raises:
             LinkLost: the other side is gone.
         """
+        if self.lost:
+            raise LinkLost("the link was lost before")
         rest = memoryview(wire.frame(kind, *parts))
         whole = len(rest)
         try:
@@ -88,7 +90,8 @@ class Link:
         except OSError as error:
             raise self._lose(f"the other side is gone: {error}") from error
         finally:
-            self.lost = self.lost or 0 < len(rest) < whole
+            if 0 < len(rest) < whole:
+                self.lost = True
 
     async def receive(self, until: float | None = None) -> tuple[int, bytes] | None:
         """The next frame; None when there is none until this moment (of ``time.monotonic``).

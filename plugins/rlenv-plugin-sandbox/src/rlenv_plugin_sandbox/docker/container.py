@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import threading
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from attrs import evolve, frozen
@@ -41,6 +41,20 @@ class Kind:
     def gvisor(self) -> bool:
         return self.runtime is not None and self.runtime.startswith("runsc")
 
+    @property
+    def user(self) -> str:
+        """Who the relay is; programs are nobody.
+
+        gVisor does not hide pid 1 from processes of the same user (/proc/1/fd, signals), so there it is the
+        root of gVisor's own kernel, which is nobody on the machine.
+        """
+        return "0:0" if self.gvisor else "65534:65534"
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """What the relay may: in gVisor, to become nobody, to kill nobody's processes and to clear their files."""
+        return ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER") if self.gvisor else ()
+
 
 class Container:
     """A container that is ready; ``close`` ends it with everything in it.  Making one waits.
@@ -55,6 +69,7 @@ class Container:
         self.owner = os.getpid()
         self.healthy = True
         self._engine = engine
+        self._since = time()
         whole = kind.image is None
         extra = packages(profile.preload, frozenset(n for n, _ in profile.files)) if whole else ()
         image = engine.image(kind.image, layer(profile, whole=whole))
@@ -65,7 +80,7 @@ class Container:
         seed = {"PYTHONHASHSEED": str(profile.hash_seed)}
         environment = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", **seed}
         host = _host(profile, kind, binds(profile, extra, whole=whole))
-        self.id, sock = engine.start(image, words, environment, host)
+        self.id, sock = engine.start(image, words, kind.user, environment, host)
         try:
             self.about = self._handshake(sock, _config(profile, kind, extra))
         except BaseException:
@@ -94,7 +109,13 @@ class Container:
         if frame[0] == wire.FAILED:
             _refuse(about)
         self.link = Link(sock, unwrap)
+        self._unwrap = unwrap
         return about
+
+    def complaint(self) -> str:
+        """The last that the relay wrote to its standard error; "" when nothing."""
+        lines = self._unwrap.errors.decode("utf-8", "replace").split("\n")
+        return "".join(lines[-2:-1])
 
     def fresh(self) -> bool:
         """Whether it can still be used, as far as is known without waiting."""
@@ -104,10 +125,12 @@ class Container:
         """Whether a program was killed for want of memory; its relay reports that with each end."""
         return False
 
-    def destroy(self) -> None:
-        """End it now.  Waits."""
+    def destroy(self) -> bool:
+        """End it now; whether memory was why its relay is gone.  Waits."""
         self.healthy = False
+        short = self._engine.ran_out_of_memory(self.id, self._since)
         self._engine.remove(self.id)
+        return short
 
     def close(self) -> None:
         """End it: without its judge the relay ends, and with pid 1 everything."""
@@ -158,6 +181,7 @@ def _host(profile: Profile, kind: Kind, paths: list[str]) -> dict[str, Any]:
         "ipc_mode": "none",
         "read_only": True,
         "cap_drop": ["ALL"],
+        "cap_add": list(kind.capabilities),
         "security_opt": ["no-new-privileges"],
         "pids_limit": profile.pids + (_GVISOR_PIDS if kind.gvisor else _PIDS_EXTRA),
         "mem_limit": memory << 20,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from attrs import define, field
 from rlenv.errors import ConfigError, VerifierFault
@@ -58,6 +61,7 @@ class Engine:
             )
         api = None
         try:
+            _knock(address)
             api = docker.APIClient(
                 base_url=address, version=self._version or "auto", timeout=_CALL_S
             )
@@ -79,7 +83,7 @@ class Engine:
             return ConfigError(
                 f"no docker daemon answers at {self.address} ({said}): start one, set DOCKER_HOST, or use another sandbox"
             )
-        if "unknown or invalid runtime name" in said.lower():
+        if re.search("unknown (or invalid )?runtime", said.lower()):
             return ConfigError(
                 f'{said}: register it with the daemon (for gVisor: install runsc, and name it under "runtimes" in daemon.json)'
             )
@@ -122,6 +126,7 @@ class Engine:
         self,
         image: str,
         words: Sequence[str],
+        user: str,
         environment: Mapping[str, str],
         host: Mapping[str, Any],
     ) -> tuple[str, socket.socket]:
@@ -131,7 +136,7 @@ class Engine:
                 image,
                 list(words[1:]),
                 entrypoint=[words[0]],
-                user="65534:65534",
+                user=user,
                 working_dir="/tmp",  # noqa: S108 - of the container
                 environment=dict(environment),
                 stdin_open=True,
@@ -155,6 +160,14 @@ class Engine:
         with suppress(VerifierFault, ConfigError), self.client() as api:
             api.remove_container(container, force=True)
 
+    def ran_out_of_memory(self, container: str, since: float) -> bool:
+        """Whether something in a container was killed for want of memory; it may be gone since."""
+        filters = {"container": container, "event": "oom"}
+        with suppress(VerifierFault, ConfigError), self.client() as api:
+            told = api.events(since=int(since), until=int(time.time()) + 1, filters=filters)
+            return any(True for _ in told)
+        return False
+
     def sweep(self) -> None:
         """Remove the containers that dead processes of this machine left behind."""
         with self.client() as api:
@@ -168,6 +181,17 @@ class Engine:
         with self.client() as api:
             said: Mapping[str, Any] = api.info()
             return said
+
+
+def _knock(address: str) -> None:
+    """See whether anybody listens; where nobody does, the SDK would leave a socket open."""
+    url = urlsplit(address)
+    if url.scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.settimeout(_CALL_S)
+            sock.connect(url.netloc + url.path)
+    else:
+        socket.create_connection((url.hostname or "", url.port or 2375), _CALL_S).close()
 
 
 def owner(pid: int | None = None) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import signal
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
@@ -74,6 +76,8 @@ class Session:
         run = self._running()
         try:
             await run.end(wait)
+            if run.lost:
+                run.short = await asyncio.to_thread(self._container.destroy)
             return run.exit(self.isolation)
         except BaseException:
             self._container.healthy = False
@@ -113,6 +117,7 @@ class _Run:
         self.states: list[tuple[float, float]] = []
         self.report: bytes | None = None
         self.lost = ""
+        self.short = False  # of memory, so that even the relay was killed
         self.limit = self.start + wall + _REPORT_S
 
     # -- taking in ---------------------------------------------------------------------------------
@@ -268,6 +273,11 @@ class _Run:
 
     def exit(self, isolation: Tier) -> Exit:
         wall = monotonic() - self.start
+        if self.report is None and self.short and self.began:
+            return Exit(
+                -signal.SIGKILL, "memory", wall=wall, isolation=isolation,
+                stdout=bytes(self.out[0]), stderr=bytes(self.out[1]),
+            )  # fmt: skip
         if self.report is None:
             fault = lost(
                 f"the container or its daemon went away in the middle of a run: {self.lost}"
@@ -291,7 +301,8 @@ class _Run:
             truncated=bool(cut),
             stdout=bytes(self.out[0]),
             stderr=bytes(self.out[1]),
-            said=self.report[wire.END_BODY.size :].decode("utf-8", "replace"),
+            said=self.report[wire.END_BODY.size :].decode("utf-8", "replace")
+            or self.container.complaint(),
         )
         self.container.healthy = self.container.healthy and not dirty
         return ending(report, self.container, isolation)

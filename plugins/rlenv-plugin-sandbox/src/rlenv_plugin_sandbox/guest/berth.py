@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+NOBODY = 65534
 HOME = "/tmp"  # noqa: S108 - of the container
 _HIDDEN = ("proc", "sys", "dev")
 
@@ -27,7 +28,10 @@ class Plan(child.Plan):
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.gvisor = gvisor()
-        self.folders = leftovers.writable()
+        self.first = (
+            os.getuid() == 0
+        )  # in gVisor, where pid 1 is safe from those of its own user only
+        self.folders = _writable() if self.first else leftovers.writable()
         self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
         self.landlock = landlock.abi()
         if self.landlock:
@@ -53,12 +57,15 @@ class Plan(child.Plan):
             raise
 
     def _lock(self) -> None:
+        os.setsid()  # no signal to its group reaches ours
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         dumpable(1)
         _tell(
             "/proc/self/oom_score_adj", "1000"
         )  # so that memory is taken from it, never from pid 1
+        if self.first:
+            _become_nobody()
         os.chdir(HOME)
         for limit, value in self.limits:
             self._limit(limit, value)
@@ -76,6 +83,23 @@ class Plan(child.Plan):
         except (OSError, ValueError):
             if not self.gvisor:  # which has not all of them
                 raise
+
+
+def _become_nobody() -> None:
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def _writable() -> list[str]:
+    """What those can write to who are nobody."""
+    os.setegid(NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        return leftovers.writable()
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
 
 
 def dumpable(value: int) -> None:

@@ -17,7 +17,11 @@ def writable() -> list[str]:
             words = line.split()
             kind = words[words.index("-") + 1]
             place = words[4].replace("\\040", " ")
-            if kind not in _PSEUDO and os.path.isdir(place) and os.access(place, os.W_OK):
+            if (
+                kind not in _PSEUDO
+                and os.path.isdir(place)
+                and os.access(place, os.W_OK, effective_ids=True)
+            ):
                 found.append(place)
     return found
 

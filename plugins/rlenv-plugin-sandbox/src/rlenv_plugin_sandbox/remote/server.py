@@ -137,7 +137,7 @@ class Server:
             await _Conversation(self._sandbox, self._limits, link).go()
         except (LinkLost, BadParcel, Refused) as error:
             _log.info("sandbox server: %s", error)
-        except Exception:  # one client's trouble ends nobody else's work
+        except Exception:  # noqa: BLE001 - one client's trouble ends nobody else's work
             _log.exception("sandbox server: a conversation broke")
         finally:
             link.close()
