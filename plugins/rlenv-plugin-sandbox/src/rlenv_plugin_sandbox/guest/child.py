@@ -157,7 +157,11 @@ class Plan:
         self.filter = None
         if config["inner"]:
             kind = "native" if self.native else "python"
-            self.filter = seccomp.prepared(seccomp.program(linux.MACHINE, kind))
+            self.filter = seccomp.prepared(
+                seccomp.program(
+                    linux.MACHINE, kind, devices=bool(config["devices"]), memfd=config["memfd"]
+                )
+            )
         self.environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": rooms.HOME,
@@ -175,7 +179,9 @@ class Plan:
     def settle(self, config: dict[str, Any]) -> None:
         """What holds for the zygote too, once: limits, no way to more rights, the working directory."""
         if self.isolate:
-            self.desk = desk.Desk(config["tmp_mb"], executable=self.native, version=self.landlock)
+            self.desk = desk.Desk(
+                config["tmp_mb"], config["devices"], executable=self.native, version=self.landlock
+            )
         else:
             self.desk = desk.Folder(self.home)
         for limit, value in self.limits:

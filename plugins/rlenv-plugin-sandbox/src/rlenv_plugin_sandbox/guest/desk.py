@@ -39,14 +39,18 @@ class Desk:
 
     Args:
         megabytes: how much fits.
+        devices: device files that are driven by ioctl.
         executable: whether programs in it may be executed.
         version: of Landlock; 0 where there is none.
     """
 
     _rules = -1
 
-    def __init__(self, megabytes: int, *, executable: bool, version: int) -> None:
-        self.megabytes, self.executable, self.version = megabytes, executable, version
+    def __init__(
+        self, megabytes: int, devices: list[str], *, executable: bool, version: int
+    ) -> None:
+        self.megabytes, self.devices = megabytes, devices
+        self.executable, self.version = executable, version
         self._mount()
 
     def _mount(self) -> None:
@@ -56,7 +60,7 @@ class Desk:
         if self.version:
             if self._rules >= 0:
                 os.close(self._rules)
-            self._rules = landlock.ruleset(["/"], [rooms.HOME, "/dev"], self.version)
+            self._rules = landlock.ruleset(["/"], [rooms.HOME, "/dev"], self.version, self.devices)
 
     def sit(self) -> None:
         os.chdir(rooms.HOME)

@@ -121,12 +121,13 @@ class Nursery:
 
     def attend(self) -> bool:
         """What happens next; False when there is nobody left to work for."""
-        if self.spare is None:
+        if self.spare is None and (self.current is None or not self.failures):
             try:
                 self._spare()
             except OSError as error:
                 if self.current is None:
                     return self.fail(error.errno or 1)
+                self.failures += 1
         ready = [fd for fd, _ in self.poll.poll()]
         if self.begun in ready:
             self.begins()
@@ -161,6 +162,8 @@ class Nursery:
         self.bury(self.spare)
         self.spare = None
         self.failures += 1
+        if self.current is not None:  # whose doing it may be: the next is forked after its end
+            return True
         return self.failures < PATIENCE or self.fail(errno.ECHILD)
 
     def fail(self, number: int) -> bool:
@@ -185,6 +188,7 @@ class Nursery:
         status, used = self.bury(self.current)
         ended = time.monotonic()
         self.current = None
+        self.failures = 0
         if self.plan.desk.clear() and self.spare is not None:  # it sits at the old one
             os.kill(self.spare[0], signal.SIGKILL)
             self.bury(self.spare)

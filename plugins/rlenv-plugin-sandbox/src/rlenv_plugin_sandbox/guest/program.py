@@ -20,6 +20,7 @@ def python(source: bytes) -> int:
     vars(module)["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
     sys.argv = [FILE]
+    sys.path.insert(1, os.getcwd())  # after /box; not before START, when others may write there
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         exec(compile(source.decode("utf-8", "surrogatepass"), FILE, "exec"), module.__dict__)  # noqa: S102

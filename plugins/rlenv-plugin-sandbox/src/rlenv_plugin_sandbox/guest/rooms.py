@@ -47,7 +47,7 @@ def build(paths: Iterable[str], devices: Iterable[str], files: dict[str, bytes])
     for name, content in PEOPLE.items():
         _write(ROOT + "/etc/" + name, content)
     for path in [*("/dev/" + name for name in DEVICES), *devices]:
-        _show(path, linux.ATTR_NOSUID | linux.ATTR_NOEXEC)
+        _show(path, linux.ATTR_RDONLY | linux.ATTR_NOSUID | linux.ATTR_NOEXEC)
     os.makedirs(ROOT + HOME, exist_ok=True)
     os.symlink(HOME, ROOT + "/dev/shm")  # noqa: S108
     os.symlink(HOME + "/.stdin", ROOT + "/dev/stdin")  # a copy: there is no /proc

@@ -75,6 +75,7 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
         _write("/proc/self/gid_map", "0 %d 1" % gid)
         rooms.build(config["paths"], config["devices"], files)
     os.umask(0o022)
+    linux.libc.sethostname(b"box", 3)
     _become_first()
     space = _opened("self/ns/pid", os.O_RDONLY, processes)
     try:
@@ -118,7 +119,7 @@ def _become_first() -> None:
 def warm(config: dict[str, Any], plan: child.Plan) -> None:
     """Import what every program is to find imported, and let that warm itself."""
     sys.path[:] = [p for p in sys.path if p != os.path.dirname(os.path.abspath(__file__))]
-    sys.path[:0] = ["/box", rooms.HOME] if config["isolate"] else [*config["box"], config["home"]]
+    sys.path[:0] = ["/box"] if config["isolate"] else config["box"]
     sys.path += config["packages"]
     _as_usual(plan)
     names = () if plan.native else (*COMMON, *config["preload"])

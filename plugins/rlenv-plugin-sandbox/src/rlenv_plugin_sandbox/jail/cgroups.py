@@ -137,11 +137,19 @@ class Group:
             _remove(folder)
 
 
+_lingering: set[Path] = set()  # something in them was still dying
+
+
 def _remove(folder: Path) -> None:
-    try:
-        folder.rmdir()
-    except OSError:
-        return  # something in it is still dying: the next sweep takes it
+    for place in (*_lingering, folder):
+        try:
+            place.rmdir()
+        except FileNotFoundError:
+            _lingering.discard(place)
+        except OSError:
+            _lingering.add(place)
+        else:
+            _lingering.discard(place)
 
 
 def _write(path: Path, value: int) -> None:

@@ -116,6 +116,7 @@ def plan(profile: Profile, *, isolate: bool, inner: bool, home: str, box: str) -
         "devices": list(profile.devices),
         "files": {name: content.hex() for name, content in profile.files} if isolate else {},
         "uid": UID if privileged() else 0,
+        "memfd": "memory" in cgroups.homes(),  # uncounted, they would be memory without end
         "tmp_mb": max(16, min(256, profile.memory_mb // 2)),
         "home": home,
         "box": [box],
@@ -126,7 +127,7 @@ def plan(profile: Profile, *, isolate: bool, inner: bool, home: str, box: str) -
 
 def _limits(profile: Profile, memory: int) -> dict[str, int]:
     limits = {
-        "CORE": 0,
+        "CORE": 1,  # bytes: 0 would not keep a core from a program that takes them from a pipe
         "NOFILE": _OPEN_FILES,
         "FSIZE": memory,
         "NPROC": profile.pids + 1,  # and the child that waits

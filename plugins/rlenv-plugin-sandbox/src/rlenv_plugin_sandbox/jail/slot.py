@@ -27,6 +27,7 @@ from .setup import GUEST, OVERHEAD_MB, interpreter, plan, unused_ids
 __all__ = ["NoJail", "Slot", "lost"]
 
 _HANDSHAKE_S = 30.0
+_FAREWELL_S = 5.0
 _STARTED = b"s"
 _ENVIRONMENT = {
     "LANG": "C.UTF-8",
@@ -268,12 +269,20 @@ class Slot:
         self.control.close()
         self.job.close()
         if self._process is not None and self.owner == os.getpid():
-            self._process.kill()
-            self._process.wait()
+            self._reap(self._process)
             if self.group is not None:
                 self.group.remove()
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
+
+    @staticmethod
+    def _reap(process: subprocess.Popen[bytes]) -> None:
+        """Without its judge it ends by itself, last of all that it started."""
+        try:
+            process.wait(_FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _abandon() -> None:
