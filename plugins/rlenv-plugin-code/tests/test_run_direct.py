@@ -118,6 +118,8 @@ TEXTS = [
     ["assert f(2) == 4\nassert f(3) == 7", "assert f(1) == 2"],
     ["def check(candidate):\n    assert candidate('a') == 'aa'\n    assert not candidate(0)"],
     ["assert f(None) == 2", "assert f(1) == 2"],
+    ["assert f(1) == 2\nassert f(2) == 4"] * 3,
+    ["assert f(1) == 3\nassert f(2) == 4"] * 2,
 ]
 SOLUTIONS = [
     "def f(x): return 2 * x",

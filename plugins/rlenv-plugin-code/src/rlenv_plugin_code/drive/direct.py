@@ -318,29 +318,42 @@ class _Texts:
         self.texts = texts
         self.answers: list[Answer] = []
         self._numbers = iter(numbers(2 + sum(map(len, texts))))
+        self._asked: list[int] = []  # sent and not yet answered
 
     async def all(self, source: bytes) -> None:
         n = next(self._numbers)
         await self.link.send(b'["source",%d,%s]' % (n, source))
+        await self._ask(self.texts[0][0])
         error = await loaded(self.link, n)
         if error is not None:
             self.answers += [Answer("error", error=error)] * len(self.texts)
             return
-        for checks in self.texts:
+        for place, checks in enumerate(self.texts, 1):
             start = monotonic()
-            failed = await self._failed(checks, start + self.link.timeout)
+            last = place == len(self.texts)
+            failed = await self._failed(checks, start + self.link.timeout, last=last)
             wall = monotonic() - start
             self.answers.append(Answer("ok", failed is None, failed or "", wall=wall))
-        n = next(self._numbers)
-        await self.link.send(b'["end",%d]' % n)
-        if not await ended_well(self.link, n):
+        if not self._asked:
+            await self._ask(None)
+        if not await ended_well(self.link, self._asked.pop(0)):
             self.answers[-1:] = [Answer("protocol", error=UNASKED)]
 
-    async def _failed(self, checks: Sequence[Check], deadline: float) -> str | None:
-        """Why a text fails, None when it passes."""
-        for check in checks:
-            n = next(self._numbers)
-            await self.link.send(b'["call",%d,%s' % (n, check.call))
+    async def _ask(self, check: Check | None) -> None:
+        n = next(self._numbers)
+        self._asked.append(n)
+        await self.link.send(
+            b'["end",%d]' % n if check is None else b'["call",%d,%s' % (n, check.call)
+        )
+
+    async def _failed(self, checks: Sequence[Check], deadline: float, *, last: bool) -> str | None:
+        """Why a text fails, None when it passes; behind the last call of the last goes the end."""
+        for place, check in enumerate(checks, 1):
+            if not self._asked:
+                await self._ask(check)
+            if last and place == len(checks):
+                await self._ask(None)
+            n = self._asked.pop(0)
             frame = await self.link.recv(max(0.0, deadline - monotonic()))
             answer = read_answer(frame, n, 0.0)
             if answer.status != "ok":

@@ -45,40 +45,45 @@ _Module = type(sys)
 
 
 class Link:
-    """Frames on the channel."""
+    """Frames on the channel; what is written goes out when there is nothing more to read at once."""
 
     def __init__(self, fd=3):
         self._fd = fd
         self._rest = b""
+        self._out = b""
 
     def read(self):
         """The next frame; None when the channel has ended."""
         data = self._rest
-        while len(data) < 4:
-            more = _read(self._fd, 65536)
-            if not more:
+        while len(data) < 4 or len(data) < 4 + _SIZE.unpack_from(data)[0]:
+            if self._out:
+                self._flush()
+            more = self._more(data)
+            if more is None:
                 return None
-            data += more
+            data = more
         end = 4 + _SIZE.unpack_from(data)[0]
-        if len(data) < end:
-            data = self._whole(data, end)
-            if data is None:
-                return None
         self._rest = data[end:]
         return data[4:end]
 
-    def _whole(self, data, end):
+    def _more(self, data):
+        """``data`` and what comes next, a long frame as a whole."""
+        wanted = 4 + _SIZE.unpack_from(data)[0] if len(data) >= 4 else 0
         parts, size = [data], len(data)
-        while size < end:
-            more = _read(self._fd, 1 << 20)
+        while True:
+            more = _read(self._fd, 65536 if size + 65536 >= wanted else 1 << 20)
             if not more:
                 return None
             parts.append(more)
             size += len(more)
-        return b"".join(parts)
+            if size >= wanted:
+                return b"".join(parts)
 
     def write(self, frame):
-        data = _SIZE.pack(len(frame)) + frame
+        self._out += _SIZE.pack(len(frame)) + frame
+
+    def _flush(self):
+        data, self._out = self._out, b""
         sent = _write(self._fd, data)
         while sent < len(data):
             data = data[sent:]
