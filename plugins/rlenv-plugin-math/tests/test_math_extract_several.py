@@ -127,3 +127,53 @@ def test_an_extraction_tells_where_it_looked(response: str, state: str, how: str
     extraction = extract(response)
 
     assert (extraction.state, extraction.how) == (state, how)
+
+
+def test_a_list_may_stand_far_down() -> None:
+    text = FILLER * 40 + "it ends.\n\nThe values are $\\boxed{1}$ and $\\boxed{2}$."
+
+    assert read(text) == ("found", ("1", "2"))
+
+
+def test_what_follows_a_list_does_not_part_it() -> None:
+    assert read("The values are $\\boxed{1}$ and $\\boxed{2}$, so that is all.") == (
+        "found",
+        ("1", "2"),
+    )
+
+
+SUM = "Therefore the sum is $\\boxed{7}$"
+
+
+@pytest.mark.parametrize(
+    ("response", "answers"),
+    [
+        (f"We get $\\boxed{{3}}$ by adding. {SUM}.", ("7",)),
+        (f"We get $\\boxed{{3}}$ by adding. As a guess: {SUM}.", ("3", "7")),
+        (f"We get $\\boxed{{3}}$ by adding. GUESSING on: {SUM}.", ("3", "7")),
+        (f"We get $\\boxed{{3}}$ by adding. {SUM} is wrong.", ("3", "7")),
+        ("We get $\\boxed{3}$ by adding. Therefore \\[\\boxed{7}\\] is wrong.", ("3", "7")),
+        ("We get $\\boxed{3}$ by adding. Therefore $$\\boxed{7}$$ is wrong.", ("3", "7")),
+        (f"We get $\\boxed{{3}}$ {FILLER * 2}. {SUM}.", ("7",)),
+        (f"The final answer is $\\boxed{{3}}$ {FILLER * 2}. {SUM}.", ("3", "7")),
+        (f"The first is $\\boxed{{3}}$.\n\nSo much for it\n\n{SUM}", ("7",)),
+        ("The first is $\\boxed{3}$.\n\nSo much for it\n\nWe add $\\boxed{7}$", ("3", "7")),
+    ],
+)
+def test_the_last_box_is_the_result_where_only_it_is_announced(
+    response: str, answers: tuple[str, ...]
+) -> None:
+    assert read(response)[1] == answers
+
+
+def test_of_statements_in_whole_sentences_the_last_that_holds_a_value_counts() -> None:
+    first = "The answer is the 12 that we found in the table above."
+    second = "The final answer is the one which everybody was looking for here."
+
+    assert read(f"{first} {second}") == ("found", ("the 12 that we found in the table above",))
+
+
+def test_rivals_tell_by_what_the_answer_was_read() -> None:
+    extraction = extract("\\boxed{5} or maybe the answer is 6.")
+
+    assert (extraction.answers, extraction.how) == (("5", "6"), "boxed")

@@ -9,10 +9,10 @@ from rlenv_plugin_math.gold import golds
 from rlenv_plugin_math.match import Match, match
 
 
-def matched(gold: str, response: str, *, as_text: bool = False) -> Match:
+def matched(gold: str, response: str, *, as_text: bool = False, abs_tol: float = 0.0) -> Match:
     (wanted,) = golds(gold)
-    extraction = extract(response)
-    return match(wanted, extraction, b"key", Options(symbolic=False), as_text=as_text)
+    options = Options(symbolic=False, abs_tol=abs_tol)
+    return match(wanted, extract(response), b"key", options, as_text=as_text)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,8 @@ def matched(gold: str, response: str, *, as_text: bool = False) -> Match:
         ("1, 2", r"The roots are \boxed{1} and \boxed{2}.", True, "list"),
         ("1, 2", r"The roots are \boxed{1} and \boxed{3}.", False, "list"),
         ("1, 2", r"We get \boxed{1}. Also \boxed{3}.", False, "ambiguous"),
+        ("1, 2", r"The roots are \boxed{1} and \boxed{2?}.", False, "list"),
+        (r"1-\cos(x)^2, x+x", r"They are \boxed{\sin(x)^2} and \boxed{2x}.", True, "list"),
         ("5", r"\boxed{it is large}", False, "words"),
         ("5", r"\boxed{is it 5?}", False, "hedged"),
         ("5", r"\boxed{5 + + * /}", False, "unparsed"),
@@ -35,6 +37,8 @@ def matched(gold: str, response: str, *, as_text: bool = False) -> Match:
         ("Thursday", r"\boxed{The day is Thursday}", True, "structure"),
         ("Thursday", r"\boxed{The day is Friday}", False, "text"),
         ("Thursday", r"\boxed{Thursday?}", True, "structure"),
+        ("Room 12", r"\boxed{room 12}", True, "structure"),
+        ("Room 12", r"\boxed{12}", False, "text"),
     ],
 )
 def test_a_match_tells_its_way(gold: str, response: str, equal: bool, how: str) -> None:
@@ -70,3 +74,30 @@ def test_a_comparison_that_breaks_is_logged_and_undecided(
 
     assert matched("5", r"\boxed{6}") == Match(equal=False, how="undecided", decided=False)
     assert caplog.messages == ["math/equal could not compare an answer: ZeroDivisionError"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "response", "how"),
+    [
+        ("5", r"\boxed{5.01 or 4.99}", "each"),
+        ("1, 2", r"The roots are \boxed{1.01} and \boxed{1.99}.", "list"),
+    ],
+)
+def test_a_tolerance_holds_for_every_one_of_several_values(
+    gold: str, response: str, how: str
+) -> None:
+    assert matched(gold, response, abs_tol=0.1) == Match(True, how)
+    assert not matched(gold, response).equal
+
+
+def test_an_expression_may_be_given_in_several_forms() -> None:
+    response = r"\boxed{1-\cos(x)^2 \text{ or } \frac{1-\cos(2x)}{2}}"
+
+    assert matched(r"\sin(x)^2", response) == Match(True, "each")
+
+
+@pytest.mark.parametrize(("count", "equal"), [(8, True), (9, False)])
+def test_a_value_is_looked_at_in_eight_notations_at_most(count: int, equal: bool) -> None:
+    notations = " or ".join(f"{n}/{4 * n}" for n in range(1, count + 1))
+
+    assert matched("0.25", f"\\boxed{{{notations}}}").equal == equal

@@ -56,21 +56,11 @@ def _auto(text: str, start: int, end: int) -> Extraction:
         extraction = RUNGS[rung](text, start, end)
         if extraction is None:
             continue
-        if (
-            extraction.state == FOUND
-            and rung in _EXPLICIT
-            and not _stands_alone(text, extraction, start, end)
-        ):
+        alone = extraction.span == (start, end)  # the common case, worth a short way
+        if extraction.state == FOUND and rung in _EXPLICIT and not alone:
             return _unless_rivaled(text, extraction, start, end)
         return extraction
     return nothing("no answer is stated")
-
-
-def _stands_alone(text: str, extraction: Extraction, start: int, end: int) -> bool:
-    """Whether nothing but punctuation surrounds the answer, which is the common case worth a short way."""
-    assert extraction.span is not None
-    first, last = extraction.span
-    return not text[last:end].strip(" \n$.)\\]*") and first - start < 2
 
 
 def _unless_rivaled(text: str, extraction: Extraction, start: int, end: int) -> Extraction:

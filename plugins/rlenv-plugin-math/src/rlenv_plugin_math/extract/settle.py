@@ -13,6 +13,7 @@ from .wording import denial
 
 TWICE = "several different answers are stated"
 _PAIRS = 64  # neighboring claims between which a withdrawal is looked for
+_NEAR = 500  # characters from a claim in which a withdrawal of it is looked for
 _LIST = 1_200  # characters that a list of boxes may span
 
 
@@ -28,16 +29,15 @@ def settle(text: str, claims: list[Claim]) -> Extraction:
     distinct = list({c.text: c for c in reversed(claims)}.values())[::-1]
     if len(distinct) == 1:
         return found(claims[-1])
-    if _is_list(text, claims):
+    boxed = claims[0].how == "boxed"
+    if boxed and _is_list(text, claims):
         return found(*claims)
-    return found(claims[-1]) if _concludes(text, claims) else rivals(distinct, TWICE)
+    return found(claims[-1]) if boxed and _concludes(text, claims) else rivals(distinct, TWICE)
 
 
 def _is_list(text: str, claims: list[Claim]) -> bool:
     """Whether all claims stand in one sentence."""
     if claims[-1].end - claims[0].start > _LIST:
-        return False
-    if claims[0].how != "boxed":
         return False
     return all(
         sentence_end(text, after, b.start) >= b.start
@@ -68,29 +68,34 @@ def _conclusion() -> re.Pattern[str]:
     )
 
 
+@cache
+def _announcement() -> re.Pattern[str]:
+    """Words before a box that make more of it than a step."""
+    return re.compile(
+        r"\b(?:final|answer|either|if|may|one of|guess\w*|attempt\w*|candidate\w*|option\w*)\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _condition() -> re.Pattern[str]:
+    """Words after a box that make it one of several possible answers."""
+    return re.compile(r"\b(?:guess|(?:if|or|unless|case)\b)", re.IGNORECASE)
+
+
 def _concludes(text: str, claims: list[Claim]) -> bool:
     """Whether boxes before the last hold steps: the last is announced as the result, and none of them is."""
-    if claims[-1].how != "boxed":
-        return False
     last, before = claims[-1], claims[-2]
     between = text[_behind(text, before.end) : last.start]
     if not 8 < len(between) < _LIST or rivalry().search(between) or "####" in between:
         return False
     lead = between[max(between.rfind("\n\n"), between.rfind(". "), 0) :]
     first = text[max(0, claims[0].start - 80) : claims[0].start]
-    announced = re.compile(
-        r"\b(?:final|answer|either|if|may|one of|guess\w*|attempt\w*|candidate\w*|option\w*)\b",
-        re.IGNORECASE,
-    )
-    if announced.search(first) or denial().match(text, _behind(text, last.end)):
+    if _announcement().search(first) or denial().match(text, _behind(text, last.end)):
         return False
-    if re.search(r"\bguess", between, re.IGNORECASE) or re.search(
-        r"\b(?:if|or|unless|case)\b", between, re.IGNORECASE
-    ):
-        return False
-    return bool(_conclusion().search(lead))
+    return _conclusion().search(lead) is not None and _condition().search(between) is None
 
 
 def _between(text: str, left: Claim, right: Claim) -> str:
     between = text[left.end : right.start]
-    return between if len(between) <= 1_000 else between[:500] + "\n" + between[-500:]
+    return between if len(between) <= 2 * _NEAR else between[:_NEAR] + "\n" + between[-_NEAR:]
