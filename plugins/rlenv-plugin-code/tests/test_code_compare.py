@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import pytest
@@ -185,25 +184,25 @@ def test_what_is_shown_is_short_however_large_it_is() -> None:
 # -- bounded work --------------------------------------------------------------------------------
 
 
-def cpu(deed: Any) -> float:
-    began = time.process_time()
-    deed()
-    return time.process_time() - began
+LINEAR = pytest.mark.timeout(120)  # what is linear takes a second, what is not takes far longer
 
 
+@LINEAR
 def test_a_large_list_in_any_order_is_no_square() -> None:
     items = [f"item {n}" for n in range(60_000)]
-    assert cpu(lambda: same(items, items[::-1], unordered=True)) < 20
+    assert same(items, items[::-1], unordered=True)
     pairs = [[n % 7, n] for n in range(60_000)]
-    assert cpu(lambda: same(pairs, pairs[::-1], unordered=True)) < 20
+    assert same(pairs, pairs[::-1], unordered=True)
 
 
+@LINEAR
 def test_values_whose_hashes_collide_cost_no_more() -> None:
     twins = [n * (2**61 - 1) for n in range(60_000)]
-    assert cpu(lambda: same(list(range(60_000)), twins, unordered=True)) < 20
-    assert cpu(lambda: same(twins, twins[::-1], unordered=True)) < 20
+    assert not same(list(range(60_000)), twins, unordered=True)
+    assert same(twins, twins[::-1], unordered=True)
 
 
+@LINEAR
 def test_nested_sets_under_tolerance_cost_no_power() -> None:
     def tower(leaf: float) -> Any:
         made: Any = leaf
@@ -211,13 +210,14 @@ def test_nested_sets_under_tolerance_cost_no_power() -> None:
             made = frozenset({made, (level, leaf)})
         return made
 
-    assert cpu(lambda: same(tower(1.0), tower(3.0), atol=0.5, unordered=True)) < 20
+    assert not same(tower(1.0), tower(3.0), atol=0.5, unordered=True)
 
 
+@LINEAR
 def test_pairing_by_trying_is_bounded() -> None:
     wide = [[float(n + k) for n in range(300)] for k in range(64)]
     other = [[v + 0.9 for v in row] for row in wide]
-    assert cpu(lambda: same(wide, other, atol=1e-3, unordered=True)) < 20
+    assert not same(wide, other, atol=1e-3, unordered=True)
 
 
 def test_depth_is_survived() -> None:
