@@ -45,7 +45,7 @@ _Module = type(sys)
 
 
 class Link:
-    """Frames on the channel; what is written goes out when there is nothing more to read at once."""
+    """Frames on the channel."""
 
     def __init__(self, fd=3):
         self._fd = fd
@@ -80,6 +80,12 @@ class Link:
                 return b"".join(parts)
 
     def write(self, frame):
+        """Send a frame now."""
+        self.put(frame)
+        self._flush()
+
+    def put(self, frame):
+        """Send a frame when the next read would have to wait."""
         self._out += _SIZE.pack(len(frame)) + frame
 
     def _flush(self):
@@ -183,7 +189,7 @@ class Server:
             frame = self.link.read()
             if frame is None:
                 return
-            self.link.write(self.answer(decode(frame)))
+            self.link.put(self.answer(decode(frame)))
 
     def answer(self, request):
         """The answer to one request, as a frame; what was printed is out before it."""
