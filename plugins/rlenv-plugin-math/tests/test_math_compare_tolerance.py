@@ -76,6 +76,51 @@ def test_a_gold_that_states_more_digits_than_it_was_given_is_not_met() -> None:
     assert equal("3.14159", "3.14159265")
 
 
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize(
+    ("gold", "given"),
+    [
+        ("3.14159", "3.14160"),
+        ("3.14159", "3.14158"),
+        ("0.500000", r"\frac{500001}{1000000}"),
+        (r"\frac{666667}{1000000}", "0.666666"),
+        (r"\frac{666665}{1000000}", "0.666666"),
+    ],
+)
+def test_a_value_one_unit_off_in_the_last_place_is_another(
+    sign: str, gold: str, given: str
+) -> None:
+    assert not equal(sign + gold, sign + given)
+
+
+def test_two_prints_of_one_double_are_equal() -> None:
+    assert equal("0.3333333333333331", "0.3333333333333332")
+    assert not equal("0.3333333333333331", "0.3333333333333333")
+
+
+def test_a_printed_double_as_gold_is_not_met_by_one_digit_less() -> None:
+    assert not equal("0.3333333333333331", "0.333333333333333")
+
+
+def test_a_complex_value_is_no_decimal_however_small_its_imaginary_part() -> None:
+    assert not equal(r"\pi + 10^{-9}i", "3.14159")
+    assert equal(r"\pi + 10^{-9}", "3.14159")
+
+
+def test_a_decimal_of_thousands_of_digits_is_still_one() -> None:
+    assert equal(r"\frac{1}{3}", "0." + "3" * 3_900)
+    assert not equal(r"\frac{1}{3}", "0." + "3" * 3_900 + "1")
+
+
+def test_the_exact_middle_may_be_rounded_either_way() -> None:
+    assert equal(r"\frac{6666665}{10000000}", "0.666667")
+    assert equal(r"\frac{6666665}{10000000}", "0.666666")
+
+
+def test_a_decimal_too_long_to_be_measured_is_not_accepted() -> None:
+    assert not equal(r"\pi", "3.14159" + "0" * 2_000)
+
+
 def test_a_large_value_is_measured_to_its_last_place() -> None:
     assert equal(r"10^{20}\pi", "314159265358979323846.264338")
     assert not equal(r"10^{20}\pi", "314159265358979323846.264340")

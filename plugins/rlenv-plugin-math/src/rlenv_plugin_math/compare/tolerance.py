@@ -18,7 +18,8 @@ from rlenv_plugin_math.compare.work import Case, Undefined
 from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.tree import Mul, Neg, Node, Num, Pow
 
-_MOST_BITS = 4096
+_MOST_DIGITS = 4096
+_DOUBT = 1e-15  # of a measured value, relative to it where it is large
 
 
 @frozen
@@ -48,10 +49,7 @@ def _literal(node: Num) -> Decimal | None:
     if not node.decimals or node.repeating:
         return None
     unit = Fraction(1, 10**node.decimals)
-    shown = abs(node.value / unit)
-    return Decimal(
-        node.value, unit, len(str(int(shown))) if bits(shown) < _MOST_BITS else _MOST_BITS
-    )
+    return Decimal(node.value, unit, len(str(abs(int(node.value / unit)))))
 
 
 def _power_of_ten(node: Node) -> Fraction | None:
@@ -84,36 +82,41 @@ def near(gold: Node, given: Node, case: Case) -> bool:
         exact, rounded = given, stated
     else:
         return False
-    return rounded.digits >= options.digits and _rounds_to(exact, _as_printed(rounded), case)
+    if rounded.digits < options.digits:
+        return False
+    return _rounds_to(exact, rounded.value, _printed_unit(rounded), case)
 
 
-def _as_printed(shown: Decimal) -> Decimal:
+def _printed_unit(shown: Decimal) -> Fraction:
     """A binary double prints 16 or 17 digits, of which the last is not the value's own."""
-    if not 16 <= shown.digits <= 17:
-        return shown
-    return Decimal(shown.value, shown.unit * (2 if shown.digits == 16 else 4), shown.digits)
+    return shown.unit * {16: 2, 17: 4}.get(shown.digits, 1)
 
 
-def _rounds_to(exact: Node, rounded: Decimal, case: Case) -> bool:
+def _rounds_to(exact: Node, rounded: Fraction, unit: Fraction, case: Case) -> bool:
     value = rational(exact, case)
     if value is not None and value.denominator == 1:
         return False
-    half = rounded.unit / 2
-    cut = rounded.value + (half if rounded.value > 0 else -half)  # the middle of what was cut off
-    return any(near_rounded(exact, middle, rounded.unit, case) for middle in (rounded.value, cut))
+    half = unit / 2
+    cut = rounded + (half if rounded > 0 else -half)  # the middle of what was cut off
+    return near_rounded(exact, rounded, unit, case) or near_rounded(
+        exact, cut, unit, case, ends=False
+    )
 
 
-def near_rounded(exact: Node, rounded: Fraction, unit: Fraction, case: Case) -> bool:
-    """Whether ``rounded`` is within half of ``unit`` of the value of ``exact``."""
+def near_rounded(
+    exact: Node, rounded: Fraction, unit: Fraction, case: Case, *, ends: bool = True
+) -> bool:
+    """Whether ``rounded`` is within half of ``unit`` of the value of ``exact``; ``ends``: half of it counts."""
     value = rational(exact, case)
     if value is not None:
-        return abs(value - rounded) * 2 <= unit
+        off = abs(value - rounded) * 2
+        return off < unit or (ends and off == unit)
     digits = 20 + (bits(unit) + bits(rounded)) // 3  # a decimal digit takes more than three bits
     measured = number(exact, case, digits)
     if measured is None:
         return False
     machine = precise(digits)
-    return bool(abs(measured - machine.number(rounded)) * 2 <= machine.number(unit))
+    return bool(abs(measured - machine.number(rounded)) * 2 < machine.number(unit))
 
 
 def number(node: Node, case: Case, digits: int) -> Any:
@@ -121,14 +124,15 @@ def number(node: Node, case: Case, digits: int) -> Any:
 
     None where it has none, and when more than 4096 digits are asked for.
     """
-    if digits > _MOST_BITS:
+    if digits > _MOST_DIGITS:
         return None
     at = Evaluator(precise(digits), {}, case)
     try:
         value, error = at.real(at.of(node))
     except Undefined:
         return None
-    return None if at.kernel.is_complex(value) or error > 10.0**-15 * (1 + abs(value)) else value
+    sure = error <= _DOUBT * (1 + abs(value))
+    return value if sure and not at.kernel.is_complex(value) else None
 
 
 def _within(gold: Node, given: Node, case: Case) -> bool:
