@@ -22,11 +22,11 @@ def median(xs):
     half = len(ys) // 2
     return ys[half] if len(ys) % 2 else (ys[half - 1] + ys[half]) / 2
 """
-_WORDS = """
-def words(text):
+_INITIALS = """
+def initials(words):
     found = {}
-    for word in text.lower().split():
-        found[word] = found.get(word, 0) + 1
+    for word in words:
+        found.setdefault(word[0].lower(), []).append(word)
     return found
 """
 _COLUMNS = """
@@ -90,17 +90,18 @@ def _function(
     return _task(name, prompt, kind="function", entry_point=entry, cases=rows, **more)
 
 
+# Numbers below ten are in no case: a detail counts the tests that pass, and the law of secrecy would take that for one.
 GCD = _function(
     "gcd", "Write gcd(a, b): the greatest common divisor of two positive integers.", "gcd",
-    [([12, 18], 6), ([17, 5], 1), ([40, 40], 40), ([270, 192], 6), ([1, 999], 1)],
+    [([132, 99], 33), ([170, 51], 17), ([44, 44], 44), ([270, 180], 90), ([1001, 77], 77)],
 )  # fmt: skip
 MEDIAN = _function(
     "median", "Write median(xs): the median of a list of numbers.", "median",
-    [([[31, 1, 2]], 2), ([[9, 1, 3, 2]], 2.5), ([[0.1, 0.2]], 0.15), ([[7]], 7)], tolerance={"atol": 1e-9},
+    [([[31, 11, 12]], 12), ([[49, 11, 13, 12]], 12.5), ([[10.1, 10.2]], 10.15), ([[77]], 77)], tolerance={"atol": 1e-9},
 )  # fmt: skip
-WORDS = _function(
-    "words", "Write words(text): how often each word occurs, in small letters.", "words",
-    [(["to be or not to be"], {"to": 2, "be": 2, "or": 1, "not": 1}), (["One one"], {"one": 2}), ([""], {})],
+INITIALS = _function(
+    "initials", "Write initials(words): the words by their first letter, which is a small one, as a dict of lists.", "initials",
+    [([["tea", "Bob", "Tom"]], {"t": ["tea", "Tom"], "b": ["Bob"]}), ([["Ann"]], {"a": ["Ann"]}), ([["x", "xx", "X"]], {"x": ["x", "xx", "X"]})],
 )  # fmt: skip
 COLUMNS = _task(
     "columns", "Read lines of integers and print the sum of each column, one a line.", kind="stdio",
@@ -115,12 +116,12 @@ ROOT = _task(
     entry_point="root", test=_ROOT_TEST,
 )  # fmt: skip
 PRIMES = _task(
-    "primes", "Write primes(n): the primes up to n, in order.", kind="golden", entry_point="primes", golden=_PRIMES,
-    generate="def generate(rng): return [rng.randrange(10, 200)]", count=4,
+    "primes", "Write primes(n): the primes up to n, in order. It is tried on 12 inputs.", kind="golden", entry_point="primes", golden=_PRIMES,
+    generate="def generate(rng): return [rng.randrange(10, 200)]", count=12,
 )  # fmt: skip
 TOTAL = _task(
-    "total", "Write total(n): the sum of the integers up to n.", kind="golden", entry_point="total", golden=_SPEED,
-    generate="def generate(rng): return [rng.randrange(20_000, 30_000)]", count=3,
+    "total", "Write total(n): the sum of the integers up to n. It is tried on 13 inputs.", kind="golden", entry_point="total", golden=_SPEED,
+    generate="def generate(rng): return [rng.randrange(20_000, 30_000)]", count=13,
 )  # fmt: skip
 LIMITED = _function(
     "limited", "Write double(n) in at most 400 bytes, without importing os or subprocess and without eval or exec.",
@@ -140,7 +141,7 @@ def _pairs(task: Task, *sources: str) -> list[tuple[Task, str]]:
 _RIGHT = (
     *_pairs(GCD, _GCD, "def gcd(a, b):\n    return a if not b else gcd(b, a % b)", "from math import gcd"),
     *_pairs(MEDIAN, _MEDIAN, "import statistics\ndef median(xs):\n    return statistics.median(xs)"),
-    *_pairs(WORDS, _WORDS, "from collections import Counter\ndef words(text):\n    return Counter(text.lower().split())"),
+    *_pairs(INITIALS, _INITIALS, "from collections import defaultdict\ndef initials(words):\n    found = defaultdict(list)\n    for word in words: found[word[0].lower()] += [word]\n    return found"),
     *_pairs(COLUMNS, _COLUMNS),
     *_pairs(PALINDROME, _PALINDROME),
     *_pairs(ROOT, _ROOT, "import math\ndef root(x):\n    return math.sqrt(x)"),
@@ -151,7 +152,7 @@ _WRONG = (
     *_pairs(GCD, "def gcd(a, b):\n    return min(a, b)", "def gcd(a, b):\n    return 1", "def gcd(a, b): pass",
             "def gcd(a, b):\n    return str(6)", "def lcm(a, b):\n    return a * b"),
     *_pairs(MEDIAN, "def median(xs):\n    return sorted(xs)[len(xs) // 2]", "def median(xs):\n    return sum(xs) / len(xs)"),
-    *_pairs(WORDS, "def words(text):\n    return {w: text.count(w) for w in text.split()}", "def words(text):\n    return {}"),
+    *_pairs(INITIALS, "def initials(words):\n    return {w[0]: [w] for w in words}", "def initials(words):\n    return {}"),
     *_pairs(COLUMNS, _COLUMNS.replace("zip(*rows)", "rows"), "print(4)\nprint(6)", "import sys\nsys.exit(0)"),
     *_pairs(PALINDROME, "def is_palindrome(text):\n    return text == text[::-1]", "def is_palindrome(text):\n    return True"),
     *_pairs(ROOT, "def root(x):\n    return abs(x) ** 0.5", "def root(x):\n    return 7"),
