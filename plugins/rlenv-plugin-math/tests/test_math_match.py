@@ -28,6 +28,7 @@ def matched(gold: str, response: str, *, as_text: bool = False, abs_tol: float =
         ("1, 2", r"We get \boxed{1}. Also \boxed{3}.", False, "ambiguous"),
         ("1, 2", r"The roots are \boxed{1} and \boxed{2?}.", False, "list"),
         (r"1-\cos(x)^2, x+x", r"They are \boxed{\sin(x)^2} and \boxed{2x}.", True, "list"),
+        ("5", r"We get \boxed{5}. Also \boxed{5.0}.", True, "text"),
         ("5", r"\boxed{it is large}", False, "words"),
         ("5", r"\boxed{is it 5?}", False, "hedged"),
         ("5", r"\boxed{5 + + * /}", False, "unparsed"),
@@ -90,6 +91,18 @@ def test_a_tolerance_holds_for_every_one_of_several_values(
     assert not matched(gold, response).equal
 
 
+def test_what_cannot_be_decided_is_told() -> None:
+    found = matched("5", r"\boxed{\prod_{n=1}^{10000} \sin(n)}")
+
+    assert found == Match(equal=False, how="undecided", decided=False)
+
+
+def test_an_expression_may_be_given_twice() -> None:
+    response = r"We get $\boxed{1-\cos(x)^2}$. Also $\boxed{\frac{1-\cos(2x)}{2}}$."
+
+    assert matched(r"\sin(x)^2", response) == Match(True, "numeric")
+
+
 def test_an_expression_may_be_given_in_several_forms() -> None:
     response = r"\boxed{1-\cos(x)^2 \text{ or } \frac{1-\cos(2x)}{2}}"
 
@@ -101,3 +114,10 @@ def test_a_value_is_looked_at_in_eight_notations_at_most(count: int, equal: bool
     notations = " or ".join(f"{n}/{4 * n}" for n in range(1, count + 1))
 
     assert matched("0.25", f"\\boxed{{{notations}}}").equal == equal
+
+
+@pytest.mark.parametrize(("count", "equal"), [(8, True), (9, False)])
+def test_eight_boxes_of_one_value_are_looked_at_one_by_one(count: int, equal: bool) -> None:
+    boxes = "Also ".join(rf"\boxed{{{n}/{4 * n}}}. " for n in range(1, count + 1))
+
+    assert matched("0.25", boxes).equal == equal

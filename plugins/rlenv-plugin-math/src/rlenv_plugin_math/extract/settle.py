@@ -19,8 +19,6 @@ _LIST = 1_200  # characters that a list of boxes may span
 
 def settle(text: str, claims: list[Claim]) -> Extraction:
     """One answer of several claims: repeated ones count once, retracted ones not, those of one sentence are a list."""
-    if len(claims) == 1 or len({c.text for c in claims}) == 1:
-        return found(claims[-1])
     last = len(claims) - 1
     for at in range(last, max(0, last - _PAIRS), -1):
         if retracted(_between(text, claims[at - 1], claims[at])):
