@@ -24,7 +24,7 @@ from .work import Inputs, golden_answers, inputs_of
 __all__ = ["prove", "usable"]
 
 T = TypeVar("T")
-_usable: set[tuple[str, str, Profile]] = set()
+_usable: set[tuple[object, ...]] = set()
 
 
 def prove(runs: Runs, task: Task, ready: Prepared) -> None:
@@ -83,7 +83,8 @@ def usable(box: Box, language: str) -> None:
         VerifierFault: it cannot be reached.
     """
     profile = box.profile(language)
-    key = (box.isolation, repr(sorted(box.options.items())), profile)
+    options = repr(sorted(box.options.items()))
+    key = (box.isolation, options, profile.runtime, profile.preload, profile.min_isolation)
     if key not in _usable:
         _now(_opened(box.make(), profile))
         _usable.add(key)
