@@ -79,10 +79,10 @@ try:
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
 except OSError as error:
     tell("no mounts here"); os._exit(0)
-linux.mount("t", "/mnt", "tmpfs")
-os.mkdir("/mnt/in")
-linux.bind(tree, "/mnt/in", linux.ATTR_RDONLY | linux.ATTR_NOSUID | linux.ATTR_NODEV)
-linux.pivot_root("/mnt")
+linux.mount("t", "/media", "tmpfs")
+os.mkdir("/media/in")
+linux.bind(tree, "/media/in", linux.ATTR_RDONLY | linux.ATTR_NOSUID | linux.ATTR_NODEV)
+linux.pivot_root("/media")
 tell([os.listdir("/"), os.listdir("/in/seen"), attempt(lambda: open("/in/seen/file", "w")), os.getcwd(),
       attempt(lambda: os.listdir("/../proc")), os.statvfs("/in").f_flag & 7])
 """

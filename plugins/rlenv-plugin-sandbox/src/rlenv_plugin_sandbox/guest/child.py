@@ -36,8 +36,6 @@ def serve(job: socket.socket, plan: Plan) -> NoReturn:
     status = BROKEN
     try:
         plan.prepare()
-        if plan.random is not None:  # sows itself at a fork; a verdict must not depend on chance
-            plan.random.seed(plan.seed)
         for module in plan.rehearsals:
             module.rehearse()
         message, fds = _receive(job)
@@ -173,7 +171,6 @@ class Plan:
         self.rehearsals: list[Any] = []
         self.begun: int | None = None  # where a child says that it begins, besides the job socket
         self.desk: Any = None  # the working directory
-        self.random: Any = None  # the module, where programs find it imported
         self.seed = int(config["environment"].get("PYTHONHASHSEED", "0"))
 
     def settle(self, config: dict[str, Any]) -> None:
@@ -194,8 +191,8 @@ class Plan:
     def prepare(self) -> None:
         """Walk into the jail and lock it."""
         self.desk.sit()
+        os.setpgid(0, 0)  # a signal to its group, which no namespace bounds, stays in it
         if not self.isolate:
-            os.setpgid(0, 0)
             linux.die_with_parent()
         if self.uid:
             os.setresgid(self.uid, self.uid, self.uid)
