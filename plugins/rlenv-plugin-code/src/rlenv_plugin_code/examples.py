@@ -73,6 +73,26 @@ def check(candidate):
         return
     assert False, "a negative number has no root"
 """
+_CLAMP = """
+def clamp(x, low, high):
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+"""
+_CLAMP_SUITE = """
+def check(candidate):
+    for x in range(-9, 10):
+        assert candidate(x, -3, 4) == max(-3, min(4, x))
+"""
+_CLAMP_CASES = """
+import pytest
+
+@pytest.mark.parametrize("x, y", [(1, 1), (9, 4), (-9, -3), (4, 4), (-3, -3)])
+def test_clamp(x, y):
+    assert clamp(x, -3, 4) == y
+"""
 _SPEED = """
 def total(n):
     return sum(range(n + 1))
@@ -122,6 +142,10 @@ PRIMES = _task(
 TOTAL = _task(
     "total", "Write total(n): the sum of the integers up to n. It is tried on 13 inputs.", kind="golden", entry_point="total", golden=_SPEED,
     generate="def generate(rng): return [rng.randrange(20_000, 30_000)]", count=13,
+)  # fmt: skip
+CLAMP = _task(
+    "clamp", "Write tests of clamp(x, low, high), which keeps x between low and high.", kind="suite", entry_point="clamp", golden=_CLAMP,
+    inputs=[["int", -20, 20], ["int", -5, 0], ["int", 1, 6]], mutants=6,
 )  # fmt: skip
 LIMITED = _function(
     "limited", "Write double(n) in at most 400 bytes, without importing os or subprocess and without eval or exec.",
@@ -209,6 +233,18 @@ _BEYOND = (
         "def double(n):\n    return n + n\nPAD = '" + "x" * 400 + "'",
     ),
 )
+_SUITES = _pairs(CLAMP, _CLAMP_SUITE, _CLAMP_CASES)
+_NO_SUITES = (
+    *_pairs(CLAMP, "def test_nothing(): pass", "assert clamp(1, 0, 5) == 2", "def check(candidate):\n    assert candidate(2, 0, 5) == 2",
+            "import sys\nsys.exit(0)", _CLAMP),
+    (CLAMP, "I would look at both ends and the middle."),
+)  # fmt: skip
+_QUICK = (*_pairs(TOTAL, _SPEED, "def total(n):\n    return n * (n + 1) // 2"),)
+_SLOW = (
+    *_pairs(TOTAL, "def total(n):\n    for _ in range(40):\n        found = 0\n        for k in range(n + 1):\n            found += k\n    return found",
+            "def total(n):\n    return n", "def total(n): pass"),
+    (TOTAL, "It is n times n plus one, halved."),
+)  # fmt: skip
 
 
 def examples() -> Mapping[str, Sequence[Examples]]:
@@ -217,5 +253,7 @@ def examples() -> Mapping[str, Sequence[Examples]]:
         "compile": [Examples(right=_COMPILES, wrong=_COMPILES_NOT, gate_only=True)],
         "run": [Examples(right=(*_RIGHT, *_ANSWERS), wrong=_NO_ANSWERS, gate_only=True)],
         "diff": [Examples(right=_RIGHT, wrong=_WRONG, options={"score": "all"})],
+        "speed": [Examples(right=_QUICK, wrong=_SLOW)],
+        "tests": [Examples(right=_SUITES, wrong=_NO_SUITES)],
         "limits": [Examples(right=_WITHIN, wrong=_BEYOND, gate_only=True)],
     }

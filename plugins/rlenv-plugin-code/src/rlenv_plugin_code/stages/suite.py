@@ -42,6 +42,8 @@ class Tests(Boxed):
         score: "fraction": the share of mistakes found; "all": 1 when all are, else 0.
     """
 
+    __test__: ClassVar[bool] = False  # pytest: no tests in here
+
     phase: ClassVar[str] = "execute"
     where: ClassVar[str] = "worker"
     uses: ClassVar[tuple[str, ...]] = ("info.tests",)
