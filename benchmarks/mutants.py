@@ -53,6 +53,12 @@ def explanation(mutant: Mutant, known: Sequence[dict[str, Any]]) -> str | None:
     return None
 
 
+def needless(found: Sequence[Mutant], known: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The explanations of mutants that are killed, or are no more."""
+    lived = [m for m in found if not m.killed]
+    return [item for item in known if not any(explanation(m, [item]) for m in lived)]
+
+
 def page(found: Sequence[Mutant], settings: dict[str, Any]) -> tuple[str, int]:
     """(the text of docs/mutants.md, how many survivors nothing explains)."""
     modules = sorted({m.module for m in found})
@@ -92,8 +98,10 @@ def report(chosen: Sequence[Mutant], settings: dict[str, Any], *, complete: bool
     print(text[text.index(HEAD) :])
     if complete and len(found) == len(chosen):
         PAGE.write_text(text, "utf-8")
+        for item in needless(found, settings.get("equivalent", [])):
+            print(f"{SETTINGS.name} explains what does not survive: {item['at']} {item['change']}")
     else:
-        print(f"{PAGE.name} stays as it is: {len(chosen) - len(found)} or more are not judged yet")
+        print(f"{PAGE.name} stays as it is until all mutants are judged")
     if unexplained:
         sys.exit(f"{unexplained} mutants survive and are not explained in {SETTINGS.name}")
 
