@@ -142,6 +142,7 @@ class Nursery:
             self.condemned = KILL.unpack(order)[0]
         if self.condemned == self.number and self.current is not None:
             self.kill()
+            self.report()
         return True
 
     def begins(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -21,7 +22,9 @@ def python(source: bytes) -> int:
     sys.modules["__main__"] = module
     sys.argv = [FILE]
     sys.path.insert(1, os.getcwd())  # after /box; not before START, when others may write there
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "random" in sys.modules:  # left out when it was imported, so that all runs draw the same
+        os.register_at_fork(after_in_child=sys.modules["random"].seed)
+    gc.enable()
     try:
         exec(compile(source.decode("utf-8", "surrogatepass"), FILE, "exec"), module.__dict__)  # noqa: S102
         status = 0

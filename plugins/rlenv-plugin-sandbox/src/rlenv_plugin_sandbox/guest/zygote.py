@@ -124,14 +124,25 @@ def warm(config: dict[str, Any], plan: child.Plan) -> None:
     _as_usual(plan)
     names = () if plan.native else (*COMMON, *config["preload"])
     for name in names:
-        __import__(name)
+        _import(name)
         module = sys.modules[name]
         if callable(getattr(module, "rehearse", None)):
             module.rehearse()
             plan.rehearsals.append(module)
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed(plan.seed)
-    plan.random = sys.modules.get("random")
+    for name in ("random", "numpy.random"):  # a verdict must not depend on chance
+        if name in sys.modules:
+            sys.modules[name].seed(plan.seed)
+
+
+def _import(name: str) -> None:
+    """Import it; ``random`` sows itself at a fork, and may do so again once a program has begun."""
+    usual = os.register_at_fork
+    if name == "random":
+        os.register_at_fork = lambda **_: None
+    try:
+        __import__(name)
+    finally:
+        os.register_at_fork = usual
 
 
 def _as_usual(plan: child.Plan) -> None:
@@ -219,6 +230,7 @@ def main() -> None:
     made = _prepared(control, job, config)
     gc.collect()
     gc.freeze()
+    gc.disable()  # until a program begins
     linux.libc.malloc_trim(0)
     said = {"ready": os.getpid(), "landlock": made.plan.landlock, "address_space": room}
     control.send(json.dumps(said).encode())

@@ -6,11 +6,13 @@ import os
 import re
 from functools import cache
 from pathlib import Path
+from time import sleep
 
 __all__ = ["Group", "homes", "missing", "sweep"]
 
 _NAME = "rlenv-{pid}-{number}"
 _OWNED = re.compile(r"rlenv-(\d+)-\d+")
+_ATTEMPTS = 10
 _ROOT = Path("/sys/fs/cgroup")
 _NEEDED = ("memory", "pids")
 _WELCOME = ("cpuacct", "cpu")  # who used how much; and many processes weigh no more than one
@@ -141,15 +143,24 @@ _lingering: set[Path] = set()  # something in them was still dying
 
 
 def _remove(folder: Path) -> None:
-    for place in (*_lingering, folder):
-        try:
-            place.rmdir()
-        except FileNotFoundError:
-            _lingering.discard(place)
-        except OSError:
-            _lingering.add(place)
-        else:
-            _lingering.discard(place)
+    for attempt in range(_ATTEMPTS):
+        if _removed(folder):
+            break
+        sleep(0.001 * attempt)  # what was reaped already may take a moment more
+    else:
+        _lingering.add(folder)
+    for other in [other for other in _lingering if other != folder and _removed(other)]:
+        _lingering.discard(other)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _write(path: Path, value: int) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import _socket
 import asyncio
 import os
-import socket
 import struct
 from time import monotonic
 from typing import Literal
@@ -33,7 +33,7 @@ class Run:
     """
 
     __slots__ = (
-        "_began", "_channel", "_cpu", "_ended", "_group_cpu", "_loop", "_ordered", "_pid", "_report",
+        "_began", "_channel", "_cpu", "_ended", "_loop", "_ordered", "_pid", "_report",
         "_said", "_slot", "_starved", "_streams", "_timer", "_waiter", "_wall", "_watching", "delay",
     )  # fmt: skip
 
@@ -50,7 +50,6 @@ class Run:
         self._pid: int | None = None
         self._watching = self._starved = False
         self._began = self._ended = 0.0
-        self._group_cpu = 0.0
         self.delay: float | None = None
 
     # -- beginning -----------------------------------------------------------------------------------
@@ -62,7 +61,7 @@ class Run:
             VerifierFault: the zygote is gone.
             OSError: no descriptor could be made.
         """
-        near, far = socket.socketpair()
+        near, far = _socket.socketpair()  # without the enumerations that nobody asks for here
         near.setblocking(False)  # noqa: FBT003 - the library's word
         self._channel = Channel(self._loop, near, self._wake)
         given: list[int] = []
@@ -70,7 +69,6 @@ class Run:
             given = self._streams.pipes()
             given.append(far.detach())
             given += [_memory(content) for content in (stdin, payload) if content]
-            self._group_cpu = self._slot.cpu()
             self._began = monotonic()
             self._slot.submit(text, given)
         finally:
@@ -102,6 +100,8 @@ class Run:
 
     async def recv(self, most: int, seconds: float) -> bytes:
         channel = self._open_channel()
+        if self._slot.alone() and not self._streams.draining:
+            channel.soon()
         channel.fill()
         frame = channel.frame(most)
         if frame is not None:
@@ -129,9 +129,6 @@ class Run:
         if left <= 0 or self._ordered:
             seconds = deadline - begun
             raise ChannelTimeout(f"no frame within {seconds:.3g} s", starved=self._hungry(seconds))
-        if self._slot.alone() and not self._streams.draining and self._slot.soon(channel.sock):
-            channel.fill()
-            return
         channel.listen()
         await self._pause(left if self._streams.draining else min(left, _QUIET_S))
         channel.fill()
@@ -161,7 +158,8 @@ class Run:
 
     async def _reported(self, seconds: float) -> None:
         """Wait so long at most for the report."""
-        if self._slot.alone() and self._slot.soon(self._slot.control):
+        if self._slot.alone() and (self._ordered or self._channel_ended()):
+            self._slot.soon()
             self._hear()
         if self._report is not None or seconds <= 0:
             return
@@ -173,6 +171,9 @@ class Run:
 
     def _over(self) -> bool:
         return self._report is not None
+
+    def _channel_ended(self) -> bool:
+        return self._channel is not None and self._channel.ended
 
     def _outran(self) -> None:
         self._hear()
@@ -231,7 +232,7 @@ class Run:
             truncated=self._streams.truncated,
             stdout=out,
             stderr=err,
-            group_cpu=self._slot.cpu() - self._group_cpu,
+            group_cpu=self._slot.cpu(mark=True),
             said=self._said,
         )
 
@@ -282,7 +283,7 @@ class Run:
         ran, self.delay = times
         if self.delay < seconds / 2:
             return False
-        used = self._slot.cpu() - self._group_cpu or watch.cpu_of_tree(self._pid)
+        used = self._slot.cpu() or watch.cpu_of_tree(self._pid)
         return used < seconds / 2 and self.delay - max(0.0, used - ran) >= seconds / 2
 
 

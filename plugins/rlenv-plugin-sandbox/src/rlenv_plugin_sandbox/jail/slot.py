@@ -22,6 +22,7 @@ from rlenv.sandbox import Profile
 from rlenv.values import Fault
 
 from . import cgroups
+from .channel import SOON_MS
 from .setup import GUEST, OVERHEAD_MB, interpreter, plan, unused_ids
 
 __all__ = ["NoJail", "Slot", "lost"]
@@ -71,6 +72,7 @@ class Slot:
         self.alone: Callable[[], bool] = bool  # whether no other program of this process runs now
         self.group: cgroups.Group | None = None
         self._runs = 0
+        self._marked = 0.0
         self._kills = 0
         self._folder: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,6 +92,9 @@ class Slot:
             job.close()
         self.control.setblocking(False)  # noqa: FBT003 - the library's word
         self.job.setblocking(False)  # noqa: FBT003 - the library's word
+        self._poll = select.poll()
+        self._poll.register(self.control, select.POLLIN)
+        self.cpu(mark=True)
         _slots.add(self)
 
     def _config(self, *, inner: bool) -> dict[str, Any]:
@@ -248,15 +253,19 @@ class Slot:
         except OSError:
             self.healthy = False
 
-    def soon(self, sock: socket.socket) -> bool:
-        """Whether there is something to read within a millisecond: cheaper than a turn of the loop."""
-        watch = select.poll()
-        watch.register(sock, select.POLLIN)
-        return bool(watch.poll(1))
+    def soon(self) -> None:
+        """Wait a few milliseconds for the zygote's word: cheaper than a turn of the loop."""
+        self._poll.poll(SOON_MS)
 
-    def cpu(self) -> float:
-        """Seconds of CPU that all of this place used so far; 0.0 where nobody counts them."""
-        return self.group.cpu() if self.group is not None else 0.0
+    def cpu(self, *, mark: bool = False) -> float:
+        """Seconds of CPU that all of this place used since the last mark; 0.0 where nobody counts them."""
+        if self.group is None:
+            return 0.0
+        now = self.group.cpu()
+        used = now - self._marked
+        if mark:
+            self._marked = now
+        return used
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel killed for want of memory since it was last asked."""
