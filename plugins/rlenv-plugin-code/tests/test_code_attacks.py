@@ -154,6 +154,32 @@ def test_honest_programs_are_paid_in_full(box: Box) -> None:
     assert not refused, f"{len(refused)} of {len(pairs)} programs:\n" + "\n".join(refused)
 
 
+def suites(box: Box) -> Environment:
+    """Responses that are test suites."""
+    backend, sandbox = box
+    tier = "container" if backend == "docker" else "jail"
+    options = {
+        "isolation": backend,
+        "min_isolation": tier,
+        "sandbox": sandbox,
+        "timeout": 1.0,
+        "budget": 8.0,
+    }
+    stage = {"use": "code/tests", "options": options}
+    return Environment.from_dict({"name": f"suites-{backend}", "stage": [stage]})
+
+
+def test_test_suites_are_worth_what_they_find(box: Box, canaries: Canaries) -> None:
+    bad = chosen(attacks(canaries.marks), box[0], "suite", 1)
+    good = [row for row in honest("suite") if ONLY in row[0]]
+    with suites(box) as env:
+        odd = [*wrong(verdicts(env, bad), 0.0), *wrong(verdicts(env, good), 1.0)]
+    tripped = canaries.tripped()
+
+    assert not odd, "\n".join(odd)
+    assert not tripped
+
+
 def test_a_backend_without_isolation_runs_nothing() -> None:
     with pytest.raises(ConfigError, match="process"):
         environment("process", {})

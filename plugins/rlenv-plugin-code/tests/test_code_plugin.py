@@ -15,7 +15,7 @@ from rlenv import Environment, Examples, Slot, Task
 from rlenv.plugins import registry
 from rlenv.stage import PHASES
 
-BEFORE = {"diff": ("run",), "speed": ("run", "diff")}  # what makes the artifacts they need
+BEFORE = {"diff": ("run",)}  # what makes the artifacts they need
 STAGES = sorted(plugin.rlenv_stages())
 
 

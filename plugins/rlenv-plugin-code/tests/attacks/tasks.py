@@ -70,6 +70,8 @@ def steps(n):
     return count
 """
 
+CLAMP = "def clamp(x, low, high):\n    return EXPR\n"
+
 FACTOR_CHECK = """
 def check(stdin, stdout, expected):
     a, b = stdout.split()
@@ -162,6 +164,27 @@ TASKS: dict[str, Any] = {
             "golden": COLLATZ,
             "generate": "def generate(rng): return [rng.randrange(3, 100_000)]",
             "count": 8,
+        },
+    },
+    "clamp-suite": {
+        "prompt": "Write tests of clamp(x, low, high), which gives the number in the range that is nearest to x.",
+        "tests": {
+            "kind": "suite",
+            "entry_point": "clamp",
+            "golden": CLAMP.replace("EXPR", "max(low, min(x, high))"),
+            "mutants": [
+                CLAMP.replace("EXPR", expression)
+                for expression in (
+                    "x",
+                    "low",
+                    "min(x, high)",
+                    "max(low, x)",
+                    "min(low, max(x, high))",
+                    "max(low, min(x, high - 1))",
+                    "abs(max(low, min(x, high)))",
+                )
+            ],
+            "cases": [{"args": [x, -3, 9]} for x in range(-6, 12)],
         },
     },
     "add-js": function(

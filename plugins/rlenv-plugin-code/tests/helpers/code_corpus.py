@@ -137,15 +137,16 @@ def attacks(marks: Mapping[str, str]) -> list[Attack]:
     return found
 
 
-def honest() -> list[tuple[str, Task, str]]:
-    """(name, task, response) of every honest program that can run here."""
+def honest(env: str = "plain") -> list[tuple[str, Task, str]]:
+    """(name, task, response) of every honest program that can run here, in environments of this kind."""
     known, programs = named_tasks()
     found = []
-    for name, source in programs.items():
+    for name, source in programs.items() if env == "plain" else ():
         language = known[name]["tests"].get("language", "python")
         found.append((f"tasks: {name}", _task(name, known[name], {}), fenced(source, language)))
     for stem, table, row in _tables("honest", "program"):
-        if "needs" in row and find_spec(row["needs"]) is None:
+        missing = "needs" in row and find_spec(row["needs"]) is None
+        if missing or row.get("env", "plain") != env:
             continue
         language = row.get("language", table.get("language", "python"))
         task = _task(f"{stem}-{row['name']}", _own(row, language, known), {})
