@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 from rlenv import sandbox as port
-from rlenv.errors import ConfigError, PluginError, VerifierFault
+from rlenv.errors import ConfigError
 from rlenv.sandbox import Exit, Profile, Sandbox, Session
 
 # What a program of these tests begins with: frames on descriptor 3.
@@ -31,7 +31,7 @@ def send(data):
     while data:
         data = data[os.write(3, data):]
 """
-ALL = frozenset({"kill", "native", "fresh", "limits", "walls", "visible"})
+ALL = frozenset({"kill", "native", "fresh", "limits", "walls", "visible", "hidden"})
 
 
 @attrs.frozen
@@ -40,7 +40,8 @@ class Adapter:
 
     Promises: ``kill`` a program that does not end by itself; ``native`` command lines; ``fresh``
     processes; ``limits`` of CPU, memory and processes; ``walls`` around files, network and other processes;
-    ``visible`` processes, which the machine of the tests can look for.
+    ``visible`` processes, which the machine of the tests can look for; ``hidden`` ones of the sandbox itself,
+    of which not even the command line can be read.
     """
 
     name: str
@@ -54,7 +55,7 @@ ADAPTERS = (
     Adapter("process", "process", frozenset({"kill", "native", "fresh", "visible"})),
     Adapter("jail", "jail"),
     Adapter("docker", "docker"),
-    Adapter("docker+gvisor", "docker+gvisor", ALL - {"visible"}),
+    Adapter("docker+gvisor", "docker+gvisor", ALL - {"visible", "hidden"}),
     Adapter("remote", "remote"),
 )
 
@@ -69,20 +70,13 @@ def box(request: pytest.FixtureRequest) -> Iterator[Box]:
         options = dict(adapter.options)
         if adapter.part == "remote":
             options |= stack.enter_context(request.getfixturevalue("served")())
-        made = Box(adapter, _made(adapter, options))
+        made = Box(adapter, port.get(adapter.part, **options))
         try:
             made.tier = asyncio.run(_tier(made.sandbox))
         except ConfigError as problem:
             pytest.skip(f"{adapter.name} cannot run here: {problem}")
         yield made
         asyncio.run(made.sandbox.aclose())
-
-
-def _made(adapter: Adapter, options: Mapping[str, Any]) -> Sandbox:
-    try:
-        return port.get(adapter.part, **options)
-    except (PluginError, ConfigError) as problem:
-        pytest.skip(f"{adapter.name} cannot run here: {problem}")
 
 
 async def _tier(sandbox: Sandbox) -> str:
@@ -158,7 +152,7 @@ def served() -> Callable[[], contextlib.AbstractContextManager[Mapping[str, Any]
         for inner in ("jail", "process"):
             try:
                 asyncio.run(_tier_of(inner))
-            except (ConfigError, PluginError, VerifierFault):
+            except ConfigError:
                 continue
             with remote.serving(inner, token=token) as url:
                 yield {"url": url, "token": token}

@@ -76,17 +76,12 @@ class Docker:
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """What the daemon gives, and what it lacks."""
-        name = "docker+gvisor" if self._kind.gvisor else "docker"
         try:
             about = self._engine.about()
         except (ConfigError, VerifierFault) as error:
-            return [Diagnosis(name, str(error), ok=False)]
-        lines = [
-            Diagnosis(
-                name, f"tier {self.tier}, docker {about['ServerVersion']} at {self._engine.address}"
-            )
-        ]
-        return [*lines, *_lacking(name, about, self._kind)]
+            return [Diagnosis("daemon", str(error), ok=False)]
+        said = f"tier {self.tier}, docker {about['ServerVersion']} at {self._engine.address}"
+        return [Diagnosis("daemon", said), *_lacking(about, self._kind)]
 
 
 class DockerGvisor(Docker):
@@ -96,24 +91,24 @@ class DockerGvisor(Docker):
         super().__init__(runtime=runtime, **options)
 
 
-def _lacking(name: str, about: Any, kind: Kind) -> list[Diagnosis]:
+def _lacking(about: Any, kind: Kind) -> list[Diagnosis]:
     found = []
     if kind.runtime is not None and kind.runtime not in about.get("Runtimes", {}):
         said = f'the daemon knows no runtime {kind.runtime!r}: install it and name it under "runtimes" in daemon.json'
-        found.append(Diagnosis(name, said, ok=False))
+        found.append(Diagnosis("daemon", said, ok=False))
     if not any("seccomp" in option for option in about.get("SecurityOptions") or ()):
         found.append(
             Diagnosis(
-                name, "the daemon filters no system calls; rlenv's own filter stays", ok=False
+                "daemon", "the daemon filters no system calls; rlenv's own filter stays", ok=False
             )
         )
     if not about.get("MemoryLimit", True) or not about.get("PidsLimit", True):
         said = (
             "the daemon cannot limit memory or processes: enable those control groups in its kernel"
         )
-        found.append(Diagnosis(name, said, ok=False))
+        found.append(Diagnosis("daemon", said, ok=False))
     if not kind.gvisor:
-        found.append(Diagnosis(name, _WEAK, ok=False))
+        found.append(Diagnosis("isolation", _WEAK, ok=False))
     return found
 
 

@@ -48,7 +48,6 @@ class Engine:
         """
         try:
             import docker
-            import requests
         except ImportError as error:
             raise ConfigError(_NEEDS_SDK) from error
         address = self.address
@@ -67,11 +66,7 @@ class Engine:
             )
             self._version = api.api_version
             yield api
-        except (
-            docker.errors.DockerException,
-            requests.exceptions.RequestException,
-            OSError,
-        ) as error:
+        except (docker.errors.DockerException, OSError) as error:  # those of requests are the latter
             raise self._trouble(error) from error
         finally:
             if api is not None:

@@ -137,7 +137,7 @@ class Remote:
         """Whether the server answers, and what it gives."""
         if not self._url:
             said = "no server is named: set RLENV_SANDBOX_URL (and RLENV_SANDBOX_TOKEN)"
-            return [Diagnosis("remote", said, ok=False)]
+            return [Diagnosis("server", said, ok=False)]
 
         async def ask() -> dict[str, Any]:
             link, about = await self._link()
@@ -148,8 +148,8 @@ class Remote:
             with ThreadPoolExecutor(1) as pool:  # whoever asks may have an event loop of their own
                 about = pool.submit(asyncio.run, ask()).result()
         except RlenvError as error:
-            return [Diagnosis("remote", str(error), ok=False)]
-        return [Diagnosis("remote", f"tier {about['tier']}, by {about['sandbox']} at {self._url}")]
+            return [Diagnosis("server", str(error), ok=False)]
+        return [Diagnosis("server", f"tier {about['tier']}, by {about['sandbox']} at {self._url}")]
 
 
 class _Session:
