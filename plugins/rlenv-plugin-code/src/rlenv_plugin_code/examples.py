@@ -241,8 +241,7 @@ _NO_SUITES = (
 )  # fmt: skip
 _QUICK = (*_pairs(TOTAL, _SPEED, "def total(n):\n    return n * (n + 1) // 2"),)
 _SLOW = (
-    *_pairs(TOTAL, "def total(n):\n    for _ in range(40):\n        found = 0\n        for k in range(n + 1):\n            found += k\n    return found",
-            "def total(n):\n    return n", "def total(n): pass"),
+    *_pairs(TOTAL, "def total(n):\n    return n", "def total(n): pass", "def total(n):\n    return n * (n + 1) / 2"),
     (TOTAL, "It is n times n plus one, halved."),
 )  # fmt: skip
 

@@ -112,7 +112,7 @@ class Speed(Boxed):
             }
             theirs, ours = costs[id(golden)], costs[id(own)]
             if ours is None:
-                return Outcome.failed("the program does not answer as the golden program does")
+                return Outcome.failed("the program does not answer rightly")
             assert theirs is not None
             pairs.append((theirs.without(base), ours.without(base)))
             if turn + 1 == _EARLY and _agree(pairs):
