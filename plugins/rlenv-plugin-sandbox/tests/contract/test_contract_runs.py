@@ -205,7 +205,7 @@ def test_the_rest_of_the_machine_cannot_be_written_or_seen(box: Any, tmp_path: P
     secret = tmp_path / "secret"
     secret.write_text("canary")
     secret.chmod(0o644)
-    names = ["mem", "fd/1", "fd/64", "fd/65", "root/etc/passwd"]
+    names = ["mem", "fd/2", "fd/64", "fd/65", "root/etc/passwd"]
     if "hidden" in box.promises:
         names += ["environ", "maps", "cmdline", "fd/0"]
     program = (
