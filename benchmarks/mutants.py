@@ -127,8 +127,8 @@ def main() -> None:
     except Broken as error:
         sys.exit(str(error))
     current = [part for part in parts if part.current()]
-    chosen = [mutant for part in current for mutant in part.chosen(seed)]
-    report(chosen, settings, complete=len(current) == len(parts))
+    chosen = [m for part in current for m in part.chosen(seed) if wanted(part, m, given.only)]
+    report(chosen, settings, complete=len(current) == len(parts) and not given.only)
 
 
 if __name__ == "__main__":

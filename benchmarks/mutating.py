@@ -136,6 +136,8 @@ class Part:
         """Make the mutants, and see which test runs what."""
         if not (self.folder / "mutants/mutmut-stats.json").exists():
             print(f"{self.name}: makes the mutants", flush=True)
+            shutil.rmtree(self.folder / "mutants")  # half of them, where that was stopped
+            (self.folder / "mutants/src").mkdir(parents=True)
             self._mutmut(["none.*"])  # which matches nothing
         if not statuses(self.folder):
             raise Broken(self._last_words())

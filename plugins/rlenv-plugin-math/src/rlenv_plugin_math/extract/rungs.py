@@ -23,7 +23,7 @@ def boxed(text: str, start: int, end: int) -> Extraction | None:
         return settle(text, claims)
     if is_open:
         return nothing("the box is never closed", how="boxed")
-    return nothing("the box is empty", state=EMPTY, how="boxed") if every else None
+    return nothing("the box is empty", state=EMPTY, how="boxed")
 
 
 def answer_tag(text: str, start: int, end: int) -> Extraction | None:
