@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
 from rlenv.errors import ConfigError, TaskError
 from rlenv.sandbox import rank
 
@@ -66,6 +67,9 @@ def from_data(data: Any, default: str = "python") -> Tests:
     """
     data = _mapping(data)
     kind = _kind(data)
+    if kind == "suite":  # read like a golden task: a correct program, and inputs for reference
+        own = {key: value for key, value in data.items() if key != "mutants"}
+        return evolve(from_data({**own, "kind": "golden"}, default), kind="suite")
     no_unknown(data, (*_COMMON, *_KEYS[kind]), "")
     lang = _language(data.get("language", default), kind)
     entry = _entry_point(data, kind)

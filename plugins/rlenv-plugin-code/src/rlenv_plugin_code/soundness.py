@@ -19,7 +19,7 @@ from .values import BadValue, plain
 if TYPE_CHECKING:
     from rlenv.values import Task
 
-__all__ = ["check_tests"]
+__all__ = ["check_tests", "not_a_suite"]
 
 _MOST_OUTPUT = 1 << 30
 _checked: dict[tuple[int, str], Task] = {}  # every stage of an environment asks
@@ -45,6 +45,18 @@ def check_tests(task: Task, default: str = "python") -> Tests:
         _checked.clear()
     _checked[key] = task
     return tests
+
+
+def not_a_suite(tests: Tests, task: Task) -> None:
+    """Refuse a task whose responses are test suites, where programs are expected.
+
+    Raises:
+        TaskError: naming the stage that is for it.
+    """
+    if tests.kind == "suite":
+        raise TaskError(
+            'info.tests.kind: "suite" is for code/tests, which runs and judges by itself', task.id
+        )
 
 
 def _language(tests: Tests) -> None:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "PREFIXES", "Case", "Kind", "Limits", "Prefix", "Tests", "tests_of"]
 
-Kind: TypeAlias = Literal["function", "stdio", "asserts", "golden"]
-KINDS: tuple[Kind, ...] = ("function", "stdio", "asserts", "golden")
+Kind: TypeAlias = Literal["function", "stdio", "asserts", "golden", "suite"]
+KINDS: tuple[Kind, ...] = ("function", "stdio", "asserts", "golden", "suite")
 Prefix: TypeAlias = Literal["none", "prompt"]
 PREFIXES: tuple[Prefix, ...] = ("none", "prompt")
 
@@ -68,7 +68,7 @@ class Tests:
     """The tests of one task.
 
     Args:
-        kind: "function", "stdio", "asserts" or "golden".
+        kind: "function", "stdio", "asserts", "golden" or "suite" (the response is a test suite: ``code/tests``).
         cases: in the task's order; golden: those it has besides the generated ones.
         language: a name of ``languages.LANGUAGES``.
         entry_point: the function that is called; None where programs are run as a whole.

@@ -16,6 +16,7 @@ from rlenv_plugin_code.drive.checker import checked
 from rlenv_plugin_code.leaks import warnings
 from rlenv_plugin_code.programs import tests_in
 from rlenv_plugin_code.shown import shown
+from rlenv_plugin_code.soundness import not_a_suite
 from rlenv_plugin_code.spec import Tests
 from rlenv_plugin_code.stdout import output_difference
 
@@ -55,7 +56,7 @@ class Diff(Boxed):
         Raises:
             TaskError: naming the task, the key, what was expected and what to do.
         """
-        self.sound(task)
+        not_a_suite(self.sound(task), task)
 
     def survey(self, tasks: Sequence[Task]) -> list[str]:
         """Tasks whose prompt gives hidden cases away, one line each."""

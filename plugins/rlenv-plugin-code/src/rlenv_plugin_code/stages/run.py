@@ -22,7 +22,7 @@ from rlenv_plugin_code.drive.runs import Runs
 from rlenv_plugin_code.drive.work import agree, answers_of, inputs_of
 from rlenv_plugin_code.prepared import Prepared, prepared
 from rlenv_plugin_code.programs import program_in
-from rlenv_plugin_code.soundness import check_tests
+from rlenv_plugin_code.soundness import check_tests, not_a_suite
 from rlenv_plugin_code.spec import Tests
 
 __all__ = ["Run"]
@@ -69,6 +69,7 @@ class Run(Boxed):
             TaskError: naming the task and what to do.
         """
         tests = check_tests(task, self.default)
+        not_a_suite(tests, task)
         ready = prepared(task, self.default)
         seconds = self._seconds(tests)
         try:

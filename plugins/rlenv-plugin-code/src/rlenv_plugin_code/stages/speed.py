@@ -72,9 +72,9 @@ class Speed(Boxed):
                 "info.tests.golden: code/speed measures against a correct program; add its source as golden",
                 task.id,
             )
-        if tests.kind == "asserts":
+        if tests.kind in ("asserts", "suite"):
             raise TaskError(
-                "info.tests.kind: code/speed needs inputs of its own (function, stdio, golden), not asserts",
+                f"info.tests.kind: code/speed needs inputs of its own (function, stdio, golden), not {tests.kind}",
                 task.id,
             )
 
