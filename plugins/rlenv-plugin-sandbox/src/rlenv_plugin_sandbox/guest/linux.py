@@ -122,6 +122,11 @@ def die_with_parent() -> None:
     prctl(_PR_SET_PDEATHSIG, 9)
 
 
+def dumpable(value: int) -> None:
+    """Whether others of our user may look into this process, and whether its entries in /proc are ours."""
+    prctl(_PR_SET_DUMPABLE, value)
+
+
 def undumpable() -> None:
     prctl(_PR_SET_DUMPABLE, 0)
 

@@ -78,10 +78,12 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
     linux.libc.sethostname(b"box", 3)
     _become_first()
     space = _opened("self/ns/pid", os.O_RDONLY, processes)
+    linux.dumpable(1)  # else our own entries in /proc are not ours
     try:
-        weight = _opened("self/oom_score_adj", os.O_WRONLY, processes)
+        weight = _opened("self/oom_score_adj", os.O_RDWR, processes)
     except OSError:
         weight = None
+    linux.dumpable(0)
     os.close(processes)
     linux.drop_bounding()
     return space, weight

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from time import sleep
 
-__all__ = ["Group", "homes", "missing", "sweep"]
+__all__ = ["Group", "homes", "missing", "spare", "sweep"]
 
 _NAME = "rlenv-{pid}-{number}"
 _OWNED = re.compile(r"rlenv-(\d+)-\d+")
@@ -57,6 +57,14 @@ def missing() -> str:
         f"no control group can be made for {' and '.join(lacking)}: limits hold per process instead; run as root, or "
         "below a delegated group (systemd-run --user --scope -p Delegate=yes)"
     )
+
+
+def spare(pid: int) -> None:
+    """Have the kernel take memory from anybody in the group but this process, where we may say so."""
+    try:
+        Path(f"/proc/{pid}/oom_score_adj").write_text("-1000")
+    except OSError:
+        return
 
 
 def sweep() -> None:

@@ -284,7 +284,9 @@ class Run:
         if self.delay < seconds / 2:
             return False
         used = self._slot.cpu() or watch.cpu_of_tree(self._pid)
-        return used < seconds / 2 and self.delay - max(0.0, used - ran) >= seconds / 2
+        others = max(0.0, used - ran)
+        most = seconds / 4 if others > seconds / 10 else seconds / 2
+        return used < most and self.delay - others >= seconds / 2
 
 
 def _memory(content: bytes) -> int:

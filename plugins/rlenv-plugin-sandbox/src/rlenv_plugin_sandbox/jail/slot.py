@@ -146,6 +146,7 @@ class Slot:
                 limit = self.profile.memory_mb + OVERHEAD_MB
                 self.group = cgroups.Group(self.number, limit << 20, self.profile.pids + 3)
                 self.group.add(pid)
+                cgroups.spare(pid)
             except OSError as error:
                 raise VerifierFault(lost(f"no control group: {error}")) from error
 
