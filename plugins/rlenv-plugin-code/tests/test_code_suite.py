@@ -101,12 +101,13 @@ def test_nothing_is_paid_for_a_suite_that_tests_nothing(suite: str) -> None:
     assert scored(suite).score == 0.0
 
 
-def test_a_suite_that_decides_by_chance_fails_on_one_of_the_right_programs() -> None:
-    coin = "import os\nclamp(1, 0, 5)\nassert os.urandom(1)[0] < 128"
+@pytest.mark.parametrize("bound", [64, 96, 128, 192])
+def test_a_suite_that_decides_by_chance_earns_next_to_nothing(bound: int) -> None:
+    coin = f"import os\nclamp(1, 0, 5)\nassert os.urandom(1)[0] >= {bound}"
 
-    worth = [scored(coin + f"  # {i}", golden_runs=8).score for i in range(6)]
+    worth = [scored(f"{coin}  # {i}").score for i in range(5)]
 
-    assert sum(score > 0 for score in worth) <= 1  # 1 in 256 each
+    assert sum(worth) / len(worth) < 0.25  # less than 0.03 is expected of the best of coins
 
 
 def test_a_suite_that_never_ends_is_worth_nothing_and_ends_early() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ from rlenv_plugin_code.spec import Tests as Spec
 __all__ = ["Tests"]
 
 _LARGEST = 1 << 18  # bytes of a suite
+_CAUGHT = ("fail", "hang")
 
 
 @frozen(kw_only=True)
@@ -31,13 +33,13 @@ class Tests(Boxed):
     """Run a response's test suite on the golden program and on programs with one mistake each.
 
     It must have no complaint of the golden program, in several runs among the others and in an order that
-    nobody can foresee; its score is the share of the others of which it complains.  It sees of a program what its calls
-    return.  A suite is ``def check(candidate)``, ``test_...`` functions, asserts, or classes of ``unittest``; it finds the function
+    nobody can foresee; its score is the share of the others of which it complains, twice.  It sees of a program what
+    its calls return.  A suite is ``def check(candidate)``, ``test_...`` functions, asserts, or classes of ``unittest``; it finds the function
     under its name, as ``candidate`` and in the module ``solution``.
 
     Args:
         mutants: how many mistakes are tried, where the task does not say.
-        golden_runs: how often the golden program is among them.
+        golden_runs: how often the golden program is among them at least; half as often as the mutants in any case.
         timeout: wall seconds for one answer of a program; a task's ``time`` has precedence.
         score: "fraction": the share of mistakes found; "all": 1 when all are, else 0.
     """
@@ -80,12 +82,26 @@ class Tests(Boxed):
         found = await mutated(attempt.task, spec, self._reference(tests, timeout))
         runs = self.runs(tests)
         assert tests.entry_point is not None
-        order = [0] * self.golden_runs + list(range(1, len(found.sources)))
-        Random(attempt.key()).shuffle(order)  # noqa: S311 - keyed by the secret
         suite = Suite(program.source, tests.entry_point, runs.clock, timeout)
+        chance = Random(attempt.key())  # noqa: S311 - keyed by the secret
+        said = await self._round(suite, found, range(1, len(found.sources)), chance, runs)
+        caught = [i for i, trial in said if i and trial.said in _CAUGHT]
+        if caught and not _fails(said):  # what is found by chance is not found again
+            again = await self._round(suite, found, caught, chance, runs)
+            twice = {i for i, trial in again if trial.said in _CAUGHT}
+            kept = [(i, t) for i, t in said if not i or t.said not in _CAUGHT or i in twice]
+            said = kept + [(i, t) for i, t in again if not i]
+        return self._outcome(said, found, runs)
+
+    async def _round(
+        self, suite: Suite, found: Mutated, mutants: Sequence[int], chance: Random, runs: Runs
+    ) -> list[tuple[int, Trial]]:
+        """(number, trial) of these mutants and of half as many golden programs, in a drawn order."""
+        order = [0] * max(self.golden_runs, (len(mutants) + 1) // 2) + list(mutants)
+        chance.shuffle(order)
         programs = [(found.sources[i], i == 0) for i in order]
         trials = await self._tried(suite, programs, runs)
-        return self._outcome(list(zip(order, trials, strict=False)), found, runs)
+        return list(zip(order, trials, strict=False))
 
     def _reference(self, tests: Spec, seconds: float) -> Runs:
         """Runs of the task's own programs, which are no response's expense."""
@@ -111,14 +127,13 @@ class Tests(Boxed):
 
     def _outcome(self, said: list[tuple[int, Trial]], found: Mutated, runs: Runs) -> Outcome:
         data: dict[str, Any] = {"isolation": self.tier(runs), "mutants": len(found.sources) - 1}
-        golden = [trial for i, trial in said if i == 0]
-        bad = next((trial for trial in golden if trial.said != "pass"), None)
+        bad = _fails(said)
         if bad is not None:
             why = "it complains" if bad.said == "fail" else bad.why
             return Outcome(0.0, f"the suite does not pass on a correct program: {why}", data)
-        if not all(trial.calls for trial in golden):
+        if not all(trial.calls for i, trial in said if i == 0):
             return Outcome(0.0, "the suite does not call the function that it tests", data)
-        killed = {i for i, trial in said if i and trial.said in ("fail", "hang")}
+        killed = {i for i, trial in said if i and trial.said in _CAUGHT}
         data["killed"] = len(killed)
         data["trials"] = dict(sorted(Counter(trial.said for i, trial in said if i).items()))
         share = len(killed) / data["mutants"]
@@ -129,3 +144,8 @@ class Tests(Boxed):
             data,
             private={"survivors": lived},
         )
+
+
+def _fails(said: list[tuple[int, Trial]]) -> Trial | None:
+    """The first trial of the golden program that the suite does not pass."""
+    return next((trial for i, trial in said if i == 0 and trial.said != "pass"), None)
