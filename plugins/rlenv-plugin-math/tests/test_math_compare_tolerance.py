@@ -112,6 +112,11 @@ def test_a_decimal_of_thousands_of_digits_is_still_one() -> None:
     assert not equal(r"\frac{1}{3}", "0." + "3" * 3_900 + "1")
 
 
+def test_an_integer_is_never_approximated() -> None:
+    assert not equal("123456789", r"1.23457 \times 10^{8}")
+    assert equal(r"\frac{246913579}{2}", r"1.23457 \times 10^{8}")
+
+
 def test_the_exact_middle_may_be_rounded_either_way() -> None:
     assert equal(r"\frac{6666665}{10000000}", "0.666667")
     assert equal(r"\frac{6666665}{10000000}", "0.666666")

@@ -26,7 +26,7 @@ def matched(gold: str, response: str, *, as_text: bool = False, abs_tol: float =
         ("1, 2", r"The roots are \boxed{1} and \boxed{2}.", True, "list"),
         ("1, 2", r"The roots are \boxed{1} and \boxed{3}.", False, "list"),
         ("1, 2", r"We get \boxed{1}. Also \boxed{3}.", False, "ambiguous"),
-        ("1, 2", r"The roots are \boxed{1} and \boxed{2?}.", False, "list"),
+        ("1, 2", r"The roots are \boxed{1} and \boxed{is it 2?}.", False, "list"),
         (r"1-\cos(x)^2, x+x", r"They are \boxed{\sin(x)^2} and \boxed{2x}.", True, "list"),
         ("5", r"We get \boxed{5}. Also \boxed{5.0}.", True, "text"),
         ("5", r"\boxed{it is large}", False, "words"),
