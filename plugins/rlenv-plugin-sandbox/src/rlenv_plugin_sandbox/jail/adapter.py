@@ -45,7 +45,7 @@ class Local:
         return Session(slot, self.tier, self._pool.give_back)
 
     async def aclose(self) -> None:
-        self._pool.close()
+        await self._pool.aclose()
 
     def diagnose(self) -> Sequence[Diagnosis]:
         raise NotImplementedError

@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import os
 from collections import deque
-from threading import Lock
+from threading import Lock, Thread
 
 from rlenv.sandbox import Profile
 
@@ -144,8 +144,12 @@ class Pool:
             if slot.healthy:
                 self._idle.append(slot)
         if not slot.healthy:
-            slot.close()
+            _aside(slot)
         self._leave()
+
+    async def aclose(self) -> None:
+        """``close``, without holding the loop up."""
+        await asyncio.to_thread(self.close)
 
     def close(self) -> None:
         """End every idle slot; those on lease end when they are given back."""
@@ -155,3 +159,11 @@ class Pool:
             idle, self._idle = self._idle, deque()
         for slot in idle:
             slot.close()
+
+
+def _aside(slot: Slot) -> None:
+    """End it without holding up the loop that this may be called on."""
+    try:
+        Thread(target=slot.close, name="rlenv-sandbox").start()
+    except RuntimeError:  # the interpreter ends: there is no loop to hold up
+        slot.close()
