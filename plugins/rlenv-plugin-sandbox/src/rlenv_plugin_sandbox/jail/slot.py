@@ -22,6 +22,7 @@ from rlenv.sandbox import Profile
 from rlenv.values import Fault
 
 from . import cgroups
+from .advice import advice
 from .channel import SOON_MS
 from .setup import GUEST, OVERHEAD_MB, interpreter, plan, unused_ids
 
@@ -190,7 +191,12 @@ class Slot:
             raise ConfigError(
                 f"preload: {said}; every module of the profile must import in the sandbox"
             )
-        raise NoJail(f"this machine refuses the jail: {said}", message["step"], message["errno"])
+        number = message["errno"]
+        raise NoJail(
+            f"this machine refuses the jail ({message['step']}): {said}; {advice(number)}",
+            message["step"],
+            number,
+        )
 
     def fresh(self) -> bool:
         """Whether it can be leased, as far as is known without waiting."""
