@@ -28,7 +28,11 @@ def _image() -> list[str]:
     """The words that name an image with this machine's system bound into it."""
     if not _docker("images", "-q", IMAGE):
         _docker("import", "-", IMAGE, stdin=layer(Profile(), whole=True).data)
-    bound = [word for source in binds(Profile(), (), whole=True) for word in ("-v", f"{source}:{source}:ro")]
+    bound = [
+        word
+        for source in binds(Profile(), (), whole=True)
+        for word in ("-v", f"{source}:{source}:ro")
+    ]
     return [*bound, IMAGE]
 
 
