@@ -21,7 +21,7 @@ def test_no_file_of_the_machine_is_there(place: Any, tmp_path: Path) -> None:
     secret.write_text("canary")
     secret.chmod(0o644)
     paths = [
-        str(secret), str(tmp_path), __file__, "/etc/shadow", "/etc/hostname", "/etc/machine-id", "/root/.bashrc",
+        str(secret), str(tmp_path), __file__, "/etc/shadow", "/etc/hostname", "/etc/machine-id", os.path.expanduser("~/.bashrc"),
         "/home", "/proc", "/proc/1/environ", "/proc/self", "/sys/fs", "/sys/kernel", "/var", "/run", "/mnt", "/srv",
         "/boot", "/dev/mem", "/dev/kmsg", "/dev/fuse", "/dev/kvm", "/dev/tty", "/dev/ptmx", "/dev/pts",
         "/dev/mqueue", "/var/run/docker.sock", "/run/systemd", "/box/../etc/shadow", "/../proc",
