@@ -21,6 +21,7 @@ def matched(gold: str, response: str, *, as_text: bool = False, abs_tol: float =
         ("5", r"\boxed{5}", True, "text"),
         ("5", r"\boxed{5.0}", True, "exact"),
         ("5", r"\boxed{6}", False, "exact"),
+        ("5", r"\boxed{05}", True, "exact"),
         ("(1, 2)", r"\boxed{( 1 , 2 )}", True, "structure"),
         ("1/4", r"\boxed{1/4, or 25\%}", True, "each"),
         ("1, 2", r"The roots are \boxed{1} and \boxed{2}.", True, "list"),
