@@ -36,7 +36,7 @@ BOMBS = {
 def test_a_bomb_harms_only_itself(place: Any, bomb: str) -> None:
     begun = time.monotonic()
     end, after = place.several([BOMBS[bomb], "print('next')"], wall_s=1.0, cpu_s=0.8, memory_mb=160)
-    assert time.monotonic() - begun < 25
+    assert time.monotonic() - begun < 60
     assert end.started
     assert (end.status, end.reason) != (0, "exit"), end
     assert len(end.stdout) <= 1 << 20

@@ -18,17 +18,17 @@ class Talk:
     end: Exit
 
 
-def converse(place: Any, program: str, most: int = 100, asks: int = 3) -> Talk:
+def converse(place: Any, program: str, *, asks: int = 3, seconds: float = 20.0) -> Talk:
     """What a judge gets that asks for a few frames, and how it ended."""
 
     async def talk() -> Talk:
-        session = await place.jail.open(Profile(wall_s=5.0, cpu_s=3.0))
+        session = await place.jail.open(Profile(wall_s=30.0, cpu_s=3.0))
         frames, error = [], ""
         try:
             await session.start(place.tools + program)
             try:
                 for _ in range(asks):
-                    frames.append(await session.recv(most, 2.0))
+                    frames.append(await session.recv(100, seconds))
             except ChannelError as problem:
                 error = type(problem).__name__
             return Talk(frames, error, await session.finish(1.0))
@@ -54,7 +54,7 @@ def converse(place: Any, program: str, most: int = 100, asks: int = 3) -> Talk:
 def test_a_channel_that_is_misused_is_an_error_of_its_own(
     place: Any, program: str, error: str
 ) -> None:
-    talk = converse(place, program)
+    talk = converse(place, program, seconds=0.5 if error == "ChannelTimeout" else 20.0)
     assert (talk.frames, talk.error) == ([], error)
     assert talk.end.fault is None
 

@@ -82,7 +82,7 @@ def test_every_way_to_stay_ends_at_the_deadline(place: Any, program: str) -> Non
     begun = time.monotonic()
     end, after = place.several([program, "print('next')"], wall_s=1.0, cpu_s=1.0)
     assert end.reason in ("wall", "cpu"), (end, end.stderr)
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 60
     assert after.stdout == b"next\n"
 
 
