@@ -124,6 +124,7 @@ def canaries() -> Iterator[Canaries]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_no_attack_is_paid(box: Box, canaries: Canaries) -> None:
     backend, _ = box
     cases = attacks(canaries.marks)
@@ -146,6 +147,7 @@ def test_no_program_is_paid_by_luck(box: Box, canaries: Canaries) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_honest_programs_are_paid_in_full(box: Box) -> None:
     pairs = [row for row in honest() if ONLY in row[0]]
     with environment(*box, timeout=8.0, budget=24.0) as env:
@@ -154,17 +156,12 @@ def test_honest_programs_are_paid_in_full(box: Box) -> None:
     assert not refused, f"{len(refused)} of {len(pairs)} programs:\n" + "\n".join(refused)
 
 
-def suites(box: Box) -> Environment:
+def suites(box: Box, budget: float) -> Environment:
     """Responses that are test suites."""
     backend, sandbox = box
     tier = "container" if backend == "docker" else "jail"
-    options = {
-        "isolation": backend,
-        "min_isolation": tier,
-        "sandbox": sandbox,
-        "timeout": 1.0,
-        "budget": 8.0,
-    }
+    where = {"isolation": backend, "min_isolation": tier, "sandbox": sandbox}
+    options = {**where, "timeout": 1.0, "budget": budget}
     stage = {"use": "code/tests", "options": options}
     return Environment.from_dict({"name": f"suites-{backend}", "stage": [stage]})
 
@@ -172,8 +169,10 @@ def suites(box: Box) -> Environment:
 def test_test_suites_are_worth_what_they_find(box: Box, canaries: Canaries) -> None:
     bad = chosen(attacks(canaries.marks), box[0], "suite", 1)
     good = [row for row in honest("suite") if ONLY in row[0]]
-    with suites(box) as env:
-        odd = [*wrong(verdicts(env, bad), 0.0), *wrong(verdicts(env, good), 1.0)]
+    with suites(box, 6.0) as env:
+        odd = list(wrong(verdicts(env, bad), 0.0))
+    with suites(box, 25.0) as env:
+        odd += wrong(verdicts(env, good), 1.0)
     tripped = canaries.tripped()
 
     assert not odd, "\n".join(odd)

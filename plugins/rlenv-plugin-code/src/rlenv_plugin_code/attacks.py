@@ -28,12 +28,24 @@ def attacks() -> Mapping[str, Sequence[Attack]]:
         "speed": [*programs, *texts, *broken],
         "compile": broken,
         "tests": [*suites, *texts, *broken],
+        "limits": [Attack(name, _forbidden(source)) for name, source in _FORBIDDEN.items()],
     }
 
 
 def _program(source: str) -> Callable[[Task], str]:
     """A fenced program that has the task's entry point in place of ENTRY."""
     return lambda task: f"```python\n{source.replace('ENTRY', _entry(task)).strip()}\n```"
+
+
+def _forbidden(source: str) -> Callable[[Task], str]:
+    """A program that uses the first module or name that the task forbids."""
+
+    def build(task: Task) -> str:
+        limits: Any = task.info["tests"].get("limits", {})
+        module, name = (*limits.get("imports", ()), "os")[0], (*limits.get("calls", ()), "eval")[0]
+        return f"```python\n{source.replace('MODULE', module).replace('CALL', name)}\n```"
+
+    return build
 
 
 def _text(text: str) -> Callable[[Task], str]:
@@ -166,4 +178,20 @@ def check(candidate):
 """,
     "tests of the name": "def check(candidate): assert 'mutant' not in repr(candidate)",
     "a test that cannot fail": "def test_nothing(): assert True",
+}
+
+_FORBIDDEN: Mapping[str, str] = {
+    "import under another name": "import MODULE as m",
+    "import of everything": "from MODULE import *",
+    "import in a function": "def f():\n    import MODULE\n    return MODULE",
+    "import beside others": "import math, MODULE",
+    "__import__": "m = __import__('MODULE')",
+    "importlib": "import importlib\nm = importlib.import_module('MODULE')",
+    "importlib under another name": "from importlib import import_module as get\nm = get('MODULE')",
+    "a call": "x = CALL('1')",
+    "a call of another name": "f = CALL\nx = f('1')",
+    "a call through builtins": "import builtins\nx = builtins.CALL('1')",
+    "a call through getattr": "import builtins\nx = getattr(builtins, 'CALL')('1')",
+    "a call through map": "x = list(map(CALL, ['1']))",
+    "a call as a default": "def f(x, g=CALL): return g(x)",
 }
