@@ -166,6 +166,12 @@ def test_a_program_that_does_not_load_answers_no_case() -> None:
     assert made.answers[2].error == "SyntaxError in line 7, before any call"
 
 
+def test_a_line_that_no_source_has_is_no_answer() -> None:
+    for line in (b'{"i":"%s"}' % (b"f" * 9000), b"-1", b"2147483648"):
+        made, _ = ran(lambda r, line=line: b'["err",%d,"SyntaxError",%s]' % (r[1], line))  # type: ignore[misc]
+        assert statuses(made)[0] == "protocol"
+
+
 def test_how_a_program_ended_is_told_by_its_exit() -> None:
     ends = {
         "memory": Exit(-9, "memory"),

@@ -172,6 +172,38 @@ def test_what_is_no_answer_ends_the_run() -> None:
         assert ran(reply)[0].answers[0].status == "protocol", form
 
 
+def test_the_end_of_an_iteration_ends_no_loop_of_the_test() -> None:
+    def reply(request: list[Any]) -> bytes:
+        if request[0] == "source":
+            return honest(request)
+        return b'["err",%d,"StopIteration","StopIteration",""]' % request[1]
+
+    for text in (
+        "assert all(map(lambda n: f(n) == 2, [1, 1]))",
+        "for got in map(f, [1]):\n    assert got == 2\nassert True",
+    ):
+        assert ran(reply, text)[0].answers[0].value is False, text
+    expected = "try:\n    f(1)\n    assert False\nexcept StopIteration:\n    pass"
+    assert ran(reply, expected)[0].answers[0].value is True
+
+
+def test_a_test_that_ran_out_of_memory_on_a_call_back_is_the_solutions_doing(
+    monkeypatch: Any,
+) -> None:
+    import rlenv_asserts  # type: ignore[import-not-found]
+
+    def reply(request: list[Any]) -> bytes:
+        if request[0] == "source":
+            return honest(request)
+        return b'["back",%d,0,[[1],{"d":[]}],false]' % request[1]
+
+    def exhausted(_: bytes) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(rlenv_asserts, "decode", exhausted)
+    assert ran(reply, "assert f(1) == 2")[0].answers[0].value is False
+
+
 def test_endless_calls_back_end_with_the_time_of_the_case() -> None:
     def reply(request: list[Any]) -> bytes:
         if request[0] == "source":

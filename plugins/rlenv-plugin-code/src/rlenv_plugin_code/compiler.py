@@ -20,6 +20,7 @@ from rlenv.sandbox import Exit, Session, rank
 from .artifacts import Answer, Compiled, Program
 from .codec import Unencodable, encode
 from .drive.clock import Clock
+from .drive.function import LINES
 from .drive.link import Link, numbers, parsed, said
 from .drive.ran import Ran, Stop, ended, judged
 from .drive.runs import Runs
@@ -220,7 +221,7 @@ class _Asked:
         kind, _, *rest = parsed(await link.recv(), n)
         if kind == "ok":
             return Answer("ok", rest)
-        if kind != "err" or [*map(type, rest)] != [str, int, str]:
+        if kind != "err" or [*map(type, rest)] != [str, int, str] or not 0 <= rest[1] < LINES:
             raise Stop("protocol", "an answer of no known form")
         what, line, told = rest
         where = _where(line, self.first_line)

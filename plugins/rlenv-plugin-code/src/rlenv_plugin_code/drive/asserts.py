@@ -138,6 +138,7 @@ class _Relay:
         self.asked_solution = True  # whose turn it is
         self._numbers: list[int] = []
         self._answered = 0  # how often the solution has
+        self._heard = False  # whether anything of the solution has reached the test
 
     async def load(self, solution: Link, source: bytes) -> None:
         self.solution = solution
@@ -154,7 +155,7 @@ class _Relay:
         self.test = test
         for request in self.tests:
             start = monotonic()
-            self._answered = 0
+            self._answered, self._heard = 0, False
             self.asked_solution = False
             await test.send(request)
             failed = await self._one(start + self.timeout)
@@ -188,6 +189,7 @@ class _Relay:
             if _checked(answer, pending[-1]) != "back":
                 pending.pop()
                 self._answered += 1
+            self._heard = True
             await self.test.send(answer)
         raise Stop("error", f"more than {ASKS} calls")
 
@@ -198,7 +200,7 @@ class _Relay:
             raise VerifierFault(
                 Fault("error", f"the test's sandbox sent no result: {err}")
             ) from None
-        if not self._answered:  # the solution has had no part in this
+        if not (self._answered if failed is None else self._heard):  # it has had no part in this
             how = "passes" if failed is None else f"fails ({_about(*failed)})"
             raise VerifierFault(Fault("error", f"a test {how} before the solution has answered"))
         return None if failed is None else _why(failed[0])

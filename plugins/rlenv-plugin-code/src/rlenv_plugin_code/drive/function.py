@@ -16,6 +16,7 @@ from .ran import Ran, Stop, ended, filled, judged, shared
 __all__ = ["call_text", "ended_well", "functions", "loaded", "read_answer"]
 
 END_SECONDS = 1.0
+LINES = 1 << 31  # no source has more; and a number beyond some thousand digits could not be printed
 UNASKED = "a frame that nobody asked for"
 
 
@@ -140,7 +141,8 @@ async def loaded(link: Link, n: int) -> str | None:
     if frame == b'["loaded",%d]' % n:
         return None
     answer = parsed(frame, n)
-    if answer[0] != "err" or len(answer) != 4 or type(answer[3]) is not int:
+    good = answer[0] == "err" and len(answer) == 4 and type(answer[3]) is int
+    if not good or not 0 <= answer[3] < LINES:
         raise Stop("protocol", "an answer of no known form")
     line = f" in line {answer[3]}" if answer[3] > 0 else ""
     return f"{raised(answer[2])}{line}, before any call"

@@ -16,6 +16,8 @@ from rlenv_codec import Unencodable, decode, encode
 from rlenv_guest import Link, make_room, new_module, what
 from rlenv_objects import exception, lower, packed, text_of, used_up
 
+ENDS = ("StopIteration", "StopAsyncIteration")
+
 
 class Refused(TypeError):
     """A value of the solution that no test may decide by."""
@@ -31,11 +33,13 @@ class Test:
         self._things = {}
         self._errors = {}
         self._asserts = ()
+        self._expects_ends = False
 
     def run(self, request):
         """Run it; every name in ``names`` is a proxy.  Why it ended early, as [type, text], else None."""
         setup, text, entry, names, errors, classes, check, self._asserts = request
         self._classes = frozenset(classes)
+        self._expects_ends = any(name in text for name in ENDS)
         space = new_module(text, "rlenv_test", "test.py").__dict__
         try:
             if "pytest" in text:
@@ -73,9 +77,20 @@ class Test:
             if reply[0] == "ok":
                 return self._taken(reply, args, kwargs, objects)
             if reply[0] == "err":
-                known = self._errors.get(reply[2])
-                raise exception(reply[3], reply[4]) if known is None else known(reply[4])
+                raise self._raised(op, *reply[2:])
             self._called_back(*reply[2:])
+
+    def _raised(self, op, name, base, text):
+        """What the solution raised; the end of an iteration only where an iterator was asked.
+
+        Anywhere else it would end a loop of the test over ``map`` or ``zip``, as if all had been well.
+        """
+        known = self._errors.get(name)
+        if known is not None:
+            return known(text)
+        if base in ENDS and op != "__next__" and not self._expects_ends:
+            base, text = "RuntimeError", "the solution raised " + base
+        return exception(base, text)
 
     def _taken(self, reply, args, kwargs, objects):
         def resolve(tag, body):
