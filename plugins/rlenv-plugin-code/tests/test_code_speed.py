@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from code_runs import closed_sandbox, task_of
+from code_runs import closed_sandbox, jailed, task_of
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.errors import TaskError
@@ -110,3 +110,22 @@ def test_a_score_is_in_range_and_less_cost_is_never_worth_less(
 
 def test_a_cost_below_an_empty_program_s_is_none() -> None:
     assert Cost(1.0, 10).without(Cost(2.0, 20)) == Cost(0.0, 0)
+
+
+@pytest.mark.parametrize(
+    "hoard",
+    [
+        "open('/tmp/hoard', 'wb').write(b'x' * (40 << 20))",
+        "kept = os.memfd_create('x'); [os.write(kept, b'x' * (1 << 20)) for _ in range(40)]",
+        "[os.fork() or (bytearray(b'x' * (10 << 20)), time.sleep(60)) for _ in range(4)]; time.sleep(0.3)",
+    ],
+    ids=["in a file", "in a file without a name", "in four children"],
+)
+def test_memory_is_not_hidden_in_files_or_children(hoard: str) -> None:
+    jailed()
+    if not pytest.importorskip("rlenv_plugin_sandbox.jail.cgroups").homes():
+        pytest.skip("no control groups here: the largest process is what is measured")
+    source = f"import os, time\n{GOLDEN.replace('    return', f'    {hoard}{chr(10)}    return')}"
+    stage = Speed(metric="memory", rounds=1)
+
+    assert asyncio.run(stage.check(Attempt(task(), source))).score < 0.5

@@ -34,9 +34,9 @@ _AGREED = 0.1
 class Speed(Boxed):
     """Measure CPU time and peak memory, in turn with the golden program, and score what the golden one needs of it.
 
-    The kernel measures, from outside, a fresh process for every run, with the CPU of everything that it starts and the
-    memory of its largest process; what an
-    empty program costs is taken off.  The score is ``min(1, (golden * (1 + slack) + noise) / own)`` per metric, noise being
+    The kernel measures, from outside, a fresh process for every run, with the CPU of everything that it starts, and
+    the memory of all of it and of its files below /tmp (of its largest process, where no control group can be
+    made); what an empty program costs is taken off.  The score is ``min(1, (golden * (1 + slack) + noise) / own)`` per metric, noise being
     2 ms or 2 MiB (EffiBench's NET and NMU turned round, arXiv:2402.02037).  A program whose answers are not
     those of the golden one scores 0.
 

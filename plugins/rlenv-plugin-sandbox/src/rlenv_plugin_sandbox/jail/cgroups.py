@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from time import sleep
 
+from .peaks import Peaks
+
 __all__ = ["Group", "homes", "missing", "spare", "sweep"]
 
 _NAME = "rlenv-{pid}-{number}"
@@ -89,6 +91,7 @@ class Group:
         if "pids" in self.folders:
             _write(self.folders["pids"] / "pids.max", pids)
         self._clock = self._open_clock()
+        self.peaks = Peaks(self.folders.get("memory"))
 
     def _open_clock(self) -> int:
         folder = self.folders.get("cpuacct")
@@ -140,6 +143,7 @@ class Group:
         return 0
 
     def remove(self) -> None:
+        self.peaks.close()
         if self._clock >= 0:
             os.close(self._clock)
             self._clock = -1

@@ -45,6 +45,7 @@ class Report:
     stdout: bytes
     stderr: bytes
     group_cpu: float = 0.0
+    group_memory: int = 0
     said: str = ""
 
 
@@ -64,7 +65,7 @@ def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
         _reason(report, code, cpu, slot) if started else "lost",
         cpu,
         report.wall,
-        peak,
+        max(peak, report.group_memory),
         report.truncated,
         isolation,
         started,

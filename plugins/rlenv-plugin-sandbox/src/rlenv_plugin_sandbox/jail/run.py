@@ -233,6 +233,7 @@ class Run:
             stdout=out,
             stderr=err,
             group_cpu=self._slot.cpu(mark=True),
+            group_memory=self._slot.peak(),
             said=self._said,
         )
 

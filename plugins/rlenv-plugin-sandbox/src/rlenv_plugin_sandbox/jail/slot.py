@@ -213,6 +213,8 @@ class Slot:
             VerifierFault: the zygote is gone.
         """
         self._runs += 1
+        if self.group is not None:
+            self.group.peaks.begin()
         rights = array.array("i", fds)
         try:
             self.job.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
@@ -273,6 +275,10 @@ class Slot:
         if mark:
             self._marked = now
         return used
+
+    def peak(self) -> int:
+        """Bytes that everything in this place held at most since the last START; 0 for little or unknown."""
+        return 0 if self.group is None else self.group.peaks.most()
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel killed for want of memory since it was last asked."""
