@@ -174,6 +174,7 @@ def _host(profile: Profile, kind: Kind, paths: list[str]) -> dict[str, Any]:
 
     memory = profile.memory_mb + OVERHEAD_MB + (_GVISOR_MB if kind.gvisor else 0)
     temporary = max(16, min(256, profile.memory_mb // 2))
+    plain = "nr_inodes=20k,mode=1777,nosuid,nodev"
     noexec = "exec" if profile.runtime == "native" else "noexec"
     return {
         "mounts": [Mount(target=p, source=p, type="bind", read_only=True) for p in paths],
@@ -186,7 +187,10 @@ def _host(profile: Profile, kind: Kind, paths: list[str]) -> dict[str, Any]:
         "pids_limit": profile.pids + (_GVISOR_PIDS if kind.gvisor else _PIDS_EXTRA),
         "mem_limit": memory << 20,
         "memswap_limit": memory << 20,
-        "tmpfs": {"/tmp": f"size={temporary}m,nr_inodes=20k,mode=1777,nosuid,nodev,{noexec}"},  # noqa: S108
+        "tmpfs": {  # both are counted as memory of the container
+            "/tmp": f"size={temporary}m,{plain},{noexec}",  # noqa: S108
+            "/dev/shm": f"size={temporary}m,{plain},noexec",  # noqa: S108
+        },
         "devices": [f"{path}:{path}:rwm" for path in profile.devices],
         "log_config": LogConfig(type=LogConfig.types.NONE),
         "init": False,

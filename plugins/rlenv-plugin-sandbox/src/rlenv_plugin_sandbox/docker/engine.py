@@ -66,7 +66,10 @@ class Engine:
             )
             self._version = api.api_version
             yield api
-        except (docker.errors.DockerException, OSError) as error:  # those of requests are the latter
+        except (
+            docker.errors.DockerException,
+            OSError,
+        ) as error:  # those of requests are the latter
             raise self._trouble(error) from error
         finally:
             if api is not None:

@@ -36,7 +36,7 @@ class Plan(child.Plan):
         self.landlock = landlock.abi()
         if self.landlock:
             tops = [e.path for e in os.scandir("/") if e.is_dir() and e.name not in _HIDDEN]
-            self.rules = landlock.ruleset(tops, [*self.folders, "/dev"], self.landlock)
+            self.rules = landlock.ruleset(tops, _open_to_programs(), self.landlock)
         kind = "native" if config["runtime"] == "native" else "python"
         self.filter = seccomp.prepared(seccomp.program(linux.MACHINE, kind))
         path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -83,6 +83,12 @@ class Plan(child.Plan):
         except (OSError, ValueError):
             if not self.gvisor:  # which has not all of them
                 raise
+
+
+def _open_to_programs() -> list[str]:
+    """The places and devices that programs may write to."""
+    devices = ["/dev/" + name for name in ("null", "zero", "full", "random", "urandom", "tty")]
+    return [path for path in (HOME, "/dev/shm", *devices) if os.path.exists(path)]  # noqa: S108
 
 
 def _become_nobody() -> None:
