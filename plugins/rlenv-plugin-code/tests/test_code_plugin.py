@@ -127,3 +127,12 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
 
     assert not {"asyncio", "rlenv_plugin_sandbox", "rlenv_plugin_code.spec", "docker"} & modules
     assert not [name for name in modules if name.startswith("rlenv_plugin_code.")]
+
+
+def test_who_waits_for_a_place_waits_where_no_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RLENV_SANDBOX_SLOTS", "3")
+    for short in STAGES:
+        cls: Any = registry().stage_type(f"code/{short}")
+        assert 1 <= cls().at_once <= 3, short
+        assert cls.default_timeout > 2 * cls().budget, short
+    assert registry().stage_type("code/compile")(sandbox={"places": 5}).at_once == 5  # type: ignore[call-arg, attr-defined]

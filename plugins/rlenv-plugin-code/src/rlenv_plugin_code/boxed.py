@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import Attribute, field, frozen, validators
 from rlenv.errors import ConfigError, TaskError
@@ -46,6 +46,8 @@ def _doc(text: str) -> dict[str, Any]:
 @frozen(kw_only=True)
 class Boxed:
     """The options of a stage that uses a sandbox; where stages have the same, they share warm processes."""
+
+    default_timeout: ClassVar[float] = 90.0  # its own budget, after that of who holds the place
 
     isolation: str = field(
         default="jail",
@@ -95,6 +97,12 @@ class Boxed:
                 f"{self.min_isolation!r}: choose another isolation, or lower min_isolation "
                 "if the programs are to be trusted"
             )
+
+    @property
+    def at_once(self) -> int:
+        """As many as there are places in the sandbox: the others wait where no clock runs."""
+        given = os.environ.get("RLENV_SANDBOX_SLOTS", "")
+        return int(self.sandbox.get("places") or (given.isdecimal() and int(given)) or 2)
 
     @property
     def default(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import ClassVar, cast
 
@@ -49,18 +48,11 @@ class Run(Boxed):
     uses: ClassVar[tuple[str, ...]] = ("info.tests",)
     makes: ClassVar[tuple[type, ...]] = (Answers,)
     takes: ClassVar[tuple[type, ...]] = (Compiled,)
-    default_timeout: ClassVar[float] = 90.0  # its own budget, after that of who holds the place
 
     timeout: float = field(default=5.0, validator=validators.gt(0))
     repeat: int = field(default=1, validator=[validators.ge(1), validators.le(16)])
     early: bool = False
     check_golden: bool = False
-
-    @property
-    def at_once(self) -> int:
-        """As many as there are places in the sandbox: the others wait where no clock runs."""
-        given = os.environ.get("RLENV_SANDBOX_SLOTS", "")
-        return int(self.sandbox.get("places") or (given.isdecimal() and int(given)) or 2)
 
     def validate(self, task: Task) -> None:
         """Refuse tests that cannot be run here.

@@ -52,7 +52,6 @@ class Speed(Boxed):
     uses: ClassVar[tuple[str, ...]] = ("info.tests",)
     takes: ClassVar[tuple[type, ...]] = (Compiled,)
     deterministic: ClassVar[bool] = False
-    default_timeout: ClassVar[float] = 90.0
     at_once: ClassVar[int] = 1  # two programs that are measured at one time measure each other
 
     metric: str = field(default="time", validator=validators.in_(_METRICS))

@@ -49,7 +49,6 @@ class Tests(Boxed):
     phase: ClassVar[str] = "execute"
     where: ClassVar[str] = "worker"
     uses: ClassVar[tuple[str, ...]] = ("info.tests",)
-    default_timeout: ClassVar[float] = 90.0
     at_once: ClassVar[int] = 2
 
     mutants: int = field(default=12, validator=[validators.ge(1), validators.le(200)])
