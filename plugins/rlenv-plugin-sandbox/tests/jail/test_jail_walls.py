@@ -134,3 +134,47 @@ def test_a_native_program_runs_what_it_wrote_and_pipes_end_as_usual(cell: Any) -
     end = cell.end(words, runtime="native")
 
     assert end.stdout == b"y\nran\n/tmp\n", end
+
+
+def test_installed_packages_are_seen_only_where_the_profile_names_them(cell: Any) -> None:
+    look = (
+        "import glob, sys\n"
+        "print([path for base in (sys.base_prefix, '/usr', '/usr/local')\n"
+        "    for path in glob.glob(base + '/lib*/python3*/*-packages/*')][:3])\n"
+    )
+
+    assert cell.end(look).stdout == b"[]\n"
+    end = cell.end("import sys; print(sys.modules['attrs'].__name__)", preload=("attrs",))
+    assert end.stdout == b"attrs\n", end.stderr
+
+
+def test_a_local_module_is_shown_without_its_neighbors(
+    cell: Any, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pathlib import Path
+
+    from rlenv_plugin_sandbox.jail import setup
+
+    folder = Path("/var/tmp") / f"rlenv-test-{tmp_path_factory.getbasetemp().name}"
+    folder.mkdir(exist_ok=True)
+    try:
+        (folder / "local_helper.py").write_text("word = 'found'")
+        (folder / "tests.jsonl").write_text("secret")
+        monkeypatch.syspath_prepend(str(folder))
+        look = f"import os, local_helper; print(local_helper.word, os.listdir({str(folder)!r}))"
+        end = cell.end(look, preload=("local_helper",))
+    finally:
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+        setup.shown.cache_clear()
+        setup.packages.cache_clear()
+
+    assert end.stdout == b"found ['local_helper.py']\n", end.stderr
+
+
+def test_what_lies_below_tmp_cannot_be_shown(cell: Any, tmp_path: Any) -> None:
+    from rlenv.errors import ConfigError
+
+    with pytest.raises(ConfigError, match="below /tmp"):
+        cell.end("pass", paths=("/tmp/somewhere",))

@@ -8,7 +8,7 @@ import linux
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 BASE = "/sys"  # covered by the new root in a mount namespace of our own; no source lies below it
 ROOT = BASE + "/root"
@@ -21,14 +21,24 @@ PEOPLE = {
     "group": b"root:x:0:\nnogroup:x:1000:\n",
 }
 _NOATIME = 1024
+_SEALED = linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV
 HOME = "/tmp"  # noqa: S108 - where each run has a file system of its own
 
 
-def build(paths: Iterable[str], devices: Iterable[str], files: dict[str, bytes]) -> None:
+def build(
+    interpreter: Sequence[str],
+    paths: Sequence[str],
+    devices: Iterable[str],
+    files: dict[str, bytes],
+) -> None:
     """Assemble the new root and move into it.  In a mount namespace of our own, with the right to mount.
 
+    Packages that were installed beside an interpreter are seen only where ``paths`` names them: one of
+    them may be an environment, with its expected outputs.
+
     Args:
-        paths: directories to be seen at their own place, besides the system's.
+        interpreter: directories and files of the interpreter, besides the system's.
+        paths: directories to be seen at their own place, and files.
         devices: device files to be seen.
         files: {relative path: content} for /box.
     """
@@ -38,9 +48,15 @@ def build(paths: Iterable[str], devices: Iterable[str], files: dict[str, bytes])
     linux.mount("rlenv", ROOT, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=512m,mode=755")
     for name in SYSTEM:
         _system("/" + name)
-    for path in paths:
+    for path in interpreter:
         if not _inside(path, ("/usr",)):
             _show(path, READ_ONLY)
+    hidden = _hide_packages(("/usr", "/usr/local", *interpreter), paths)
+    for path in paths:
+        if _inside(path, hidden) or not _inside(path, ("/usr", *interpreter)):
+            _show(path, READ_ONLY)
+    for folder in hidden:
+        linux.mount(None, ROOT + folder, None, _SEALED)
     for path in SETTINGS:
         if os.path.exists(path):
             _show(path, READ_ONLY)
@@ -56,12 +72,34 @@ def build(paths: Iterable[str], devices: Iterable[str], files: dict[str, bytes])
         _write(ROOT + "/box/" + name, content)
     _readable(ROOT + "/box")
     linux.pivot_root(ROOT)
-    linux.mount(
-        None,
-        "/",
-        None,
-        linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV,
-    )
+    linux.mount(None, "/", None, _SEALED)
+
+
+def _hide_packages(bases: Iterable[str], wanted: Iterable[str]) -> list[str]:
+    """Cover the folders of installed packages below these, but for those that are wanted whole."""
+    hidden: list[str] = []
+    for base in bases:
+        for lib in ("lib", "lib64"):
+            for folder in _package_folders(base + "/" + lib):
+                place = os.path.realpath(folder)
+                seen = os.path.isdir(ROOT + place) and place not in hidden
+                if seen and not _inside(place, wanted):
+                    flags = linux.MS_NOSUID | linux.MS_NODEV
+                    linux.mount("rlenv", ROOT + place, "tmpfs", flags, "size=1m,mode=755")
+                    hidden.append(place)
+    return hidden
+
+
+def _package_folders(lib: str) -> Iterable[str]:
+    try:
+        names = [name for name in os.listdir(lib) if name.startswith("python3")]
+    except OSError:
+        return
+    for name in names:
+        for kind in ("site-packages", "dist-packages"):
+            folder = lib + "/" + name + "/" + kind
+            if os.path.isdir(folder):
+                yield folder
 
 
 def private(megabytes: int, *, executable: bool) -> None:

@@ -59,7 +59,7 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
     processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)  # outlives its mount
     if config["root"]:
         linux.unshare(linux.CLONE_NEWNS)
-        rooms.build(config["paths"], config["devices"], files)
+        rooms.build(config["interpreter"], config["paths"], config["devices"], files)
         linux.unshare(NEW)
         control.send(json.dumps({"map": True}).encode())
         if control.recv(16) != b"mapped":
@@ -73,7 +73,7 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", "0 %d 1" % uid)
         _write("/proc/self/gid_map", "0 %d 1" % gid)
-        rooms.build(config["paths"], config["devices"], files)
+        rooms.build(config["interpreter"], config["paths"], config["devices"], files)
     os.umask(0o022)
     linux.libc.sethostname(b"box", 3)
     _become_first()

@@ -72,7 +72,7 @@ class Pool:
         try:
             found, old = self._pick(profile)
             if found is None or old:
-                found = await asyncio.to_thread(self._replace, profile, old)
+                found = await self._made(profile, old)
         except BaseException:
             self._leave()
             raise
@@ -96,7 +96,7 @@ class Pool:
     async def _wait(self, turn: _Turn) -> None:
         try:
             await turn.future
-        except asyncio.CancelledError:
+        except BaseException:  # a closed loop ends us by GeneratorExit
             with self._lock:
                 waits = turn in self._waiting
                 if waits:
@@ -130,6 +130,15 @@ class Pool:
                 old.append(self._idle.popleft())
         return None, old
 
+    async def _made(self, profile: Profile, old: list[Slot]) -> Slot:
+        """``_replace`` in a thread; what nobody waits for any more is ended when it is ready."""
+        making = asyncio.get_running_loop().run_in_executor(None, self._replace, profile, old)
+        try:
+            return await asyncio.shield(making)
+        except BaseException:
+            making.add_done_callback(_unwanted)
+            raise
+
     def _replace(self, profile: Profile, old: list[Slot]) -> Slot:
         """A new slot in place of these.  Blocks."""
         for slot in old:
@@ -159,6 +168,11 @@ class Pool:
             idle, self._idle = self._idle, deque()
         for slot in idle:
             slot.close()
+
+
+def _unwanted(making: asyncio.Future[Slot]) -> None:
+    if not making.cancelled() and making.exception() is None:
+        _aside(making.result())
 
 
 def _aside(slot: Slot) -> None:

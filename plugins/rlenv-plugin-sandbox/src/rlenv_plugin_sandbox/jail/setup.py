@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ __all__ = ["GUEST", "OVERHEAD_MB", "interpreter", "plan", "privileged", "unused_
 GUEST = Path(__file__).parents[1] / "guest" / "zygote.py"
 OVERHEAD_MB = 64  # what the zygote and the kernel's own bookkeeping take of a group's memory
 UID = 1000  # of programs, inside
+HOME = "/tmp"  # noqa: S108 - of programs
 _IDS = 0x70000000  # ids that no account has, where there are so many
 _FEWEST_IDS = 1000
 _OPEN_FILES = 256
@@ -68,10 +70,40 @@ def interpreter(runtime: str) -> str:
 
 @cache
 def prefixes(executable: str) -> tuple[str, ...]:
-    """The folders that an interpreter needs."""
+    """The folders and files that an interpreter needs."""
     own = Path(executable)
-    found = {str(own.parent.parent), sys.base_prefix, sys.base_exec_prefix}
-    return tuple(sorted(p for p in found if p not in ("/", "/usr")))
+    found: set[str] = set()
+    for prefix in {str(own.parent.parent), sys.base_prefix, sys.base_exec_prefix} - {"/", "/usr"}:
+        found.update(_of_home(prefix, own) if _holds_home(prefix) else [prefix])
+    return tuple(sorted(found))
+
+
+def _holds_home(prefix: str) -> bool:
+    home = os.path.realpath(os.path.expanduser("~"))
+    return home == prefix or home.startswith(prefix.rstrip("/") + "/")
+
+
+def _of_home(prefix: str, executable: Path) -> list[str]:
+    """What of a prefix that is somebody's home belongs to the interpreter."""
+    libraries = [str(path) for path in Path(prefix, "lib").glob("*python3*")]
+    return [str(executable), *libraries]
+
+
+def _origins(preload: tuple[str, ...], files: frozenset[str]) -> Iterator[tuple[Path, Path]]:
+    """(folder of ``sys.path``, the module's own folder or file) of those outside the standard library."""
+    for name in preload:
+        top = name.partition(".")[0]
+        given = f"{top}.py" in files or any(f.startswith(f"{top}/") for f in files)
+        if given or top in sys.stdlib_module_names:
+            continue
+        spec = find_spec(top)
+        if spec is None or spec.origin is None:
+            raise ConfigError(
+                f"preload: there is no module {name!r} to load; install it beside rlenv"
+            )
+        own = Path(spec.origin)
+        own = own.parent if spec.submodule_search_locations else own
+        yield own.parent, own
 
 
 @cache
@@ -81,23 +113,29 @@ def packages(preload: tuple[str, ...], files: frozenset[str]) -> tuple[str, ...]
     Raises:
         ConfigError: a module that is not installed.
     """
+    return tuple(sorted({str(folder) for folder, _ in _origins(preload, files)}))
+
+
+@cache
+def shown(preload: tuple[str, ...], files: frozenset[str]) -> tuple[str, ...]:
+    """What programs see of those: of installed ones all that lies beside them, for they need each other."""
     found = set()
-    for name in preload:
-        top = name.partition(".")[0]
-        if (
-            top in sys.stdlib_module_names
-            or f"{top}.py" in files
-            or any(f.startswith(f"{top}/") for f in files)
-        ):
-            continue
-        spec = find_spec(top)
-        if spec is None or spec.origin is None:
-            raise ConfigError(
-                f"preload: there is no module {name!r} to load; install it beside rlenv"
-            )
-        place = Path(spec.origin).parent
-        found.add(str(place.parent if spec.submodule_search_locations else place))
+    for folder, own in _origins(preload, files):
+        found.add(str(folder if folder.name in ("site-packages", "dist-packages") else own))
     return tuple(sorted(found))
+
+
+def _visible(path: str) -> str:
+    """A path that programs can see at its own place.
+
+    Raises:
+        ConfigError: it lies below /tmp, where each program has its own files.
+    """
+    if path == HOME or path.startswith(HOME + "/"):
+        raise ConfigError(
+            f"{path} lies below {HOME}, which programs have of their own; move it elsewhere"
+        )
+    return path
 
 
 def plan(profile: Profile, *, isolate: bool, inner: bool, home: str, box: str) -> dict[str, Any]:
@@ -105,6 +143,7 @@ def plan(profile: Profile, *, isolate: bool, inner: bool, home: str, box: str) -
     names = frozenset(name for name, _ in profile.files)
     extra = packages(profile.preload, names)
     memory = profile.memory_mb * _MB
+    see: Callable[[str], str] = _visible if isolate else str
     return {
         "isolate": isolate,
         "inner": inner,
@@ -112,7 +151,8 @@ def plan(profile: Profile, *, isolate: bool, inner: bool, home: str, box: str) -
         "runtime": "native" if profile.runtime == "native" else "python",
         "preload": list(profile.preload),
         "packages": list(extra),
-        "paths": [*prefixes(interpreter(profile.runtime)), *extra, *profile.paths],
+        "interpreter": [see(path) for path in prefixes(interpreter(profile.runtime))],
+        "paths": [see(path) for path in (*shown(profile.preload, names), *profile.paths)],
         "devices": list(profile.devices),
         "files": {name: content.hex() for name, content in profile.files} if isolate else {},
         "uid": UID if privileged() else 0,

@@ -146,6 +146,7 @@ class Slot:
             try:
                 limit = self.profile.memory_mb + OVERHEAD_MB
                 self.group = cgroups.Group(self.number, limit << 20, self.profile.pids + 3)
+                self._kills = self.group.kills()  # of one that had its name before
                 self.group.add(pid)
                 cgroups.spare(pid)
             except OSError as error:
@@ -309,6 +310,8 @@ class Slot:
 
 def _abandon() -> None:
     """In a child of this process: let go, so that zygotes end with the process that they work for."""
+    global _lock  # noqa: PLW0603 - another thread may have held it
+    _lock = Lock()
     for slot in list(_slots):
         slot.healthy = False
         slot.control.close()
