@@ -94,6 +94,16 @@ def test_a_compiler_that_hangs_is_the_responses_own() -> None:
 
 
 @needs("gcc")
+def test_an_executable_that_leaves_no_room_for_its_input_is_refused() -> None:
+    source = "```c\nchar big[6 << 20] = {1};\nint main(void) { return big[1]; }\n```"
+    small, none = compiled(source, language="c", memory_mb=16)
+    assert small.score == 0
+    assert "more than 4 MiB" in small.detail
+    assert none is None
+    assert compiled(source, language="c", memory_mb=64)[0].score == 1
+
+
+@needs("gcc")
 def test_a_native_program_gets_an_executable_once() -> None:
     response = '```c\n#include <stdio.h>\nint main(void) { puts("hi"); return 0; }\n```'
     found, made = compiled(response, language="c")

@@ -135,4 +135,4 @@ def test_who_waits_for_a_place_waits_where_no_clock_runs(monkeypatch: pytest.Mon
         cls: Any = registry().stage_type(f"code/{short}")
         assert 1 <= cls().at_once <= 3, short
         assert cls.default_timeout > 2 * cls().budget, short
-    assert registry().stage_type("code/compile")(sandbox={"places": 5}).at_once == 5  # type: ignore[call-arg, attr-defined]
+    assert registry().stage_type("code/compile")(sandbox={"places": 5}).at_once == 5

@@ -190,7 +190,7 @@ def test_the_end_of_an_iteration_ends_no_loop_of_the_test() -> None:
 def test_a_test_that_ran_out_of_memory_on_a_call_back_is_the_solutions_doing(
     monkeypatch: Any,
 ) -> None:
-    import rlenv_asserts  # type: ignore[import-not-found]
+    import rlenv_asserts
 
     def reply(request: list[Any]) -> bytes:
         if request[0] == "source":

@@ -77,7 +77,12 @@ async def executable(runs: Runs, program: Program) -> Compiled | Answer:
         _keep(key, found)
     else:
         _kept.move_to_end(key)
-    return Answer("error", error=found) if isinstance(found, str) else Compiled(program, found)
+    if isinstance(found, str):
+        return Answer("error", error=found)
+    most = max(1, runs.box.memory_mb // 4)  # MiB, so that it fits beside its input
+    if len(found) > most << 20:
+        return Answer("output", error=f"an executable of more than {most} MiB")
+    return Compiled(program, found)
 
 
 async def checked(runs: Runs, program: Program) -> Compiled | Answer:
