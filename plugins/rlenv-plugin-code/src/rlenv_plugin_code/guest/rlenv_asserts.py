@@ -10,11 +10,17 @@ that stand for objects over there.
        ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body null or [type, text]
 """
 
+from __future__ import annotations
+
 import sys
 
 from rlenv_codec import Unencodable, decode, encode
 from rlenv_guest import Link, make_room, new_module, what
 from rlenv_objects import exception, lower, packed, text_of, used_up
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ENDS = ("StopIteration", "StopAsyncIteration")
 
@@ -26,7 +32,7 @@ class Refused(TypeError):
 class Test:
     """One run of one text."""
 
-    def __init__(self, link):
+    def __init__(self, link: Any) -> None:
         self._link = link
         self._classes = frozenset()
         self._callbacks = []
@@ -35,7 +41,7 @@ class Test:
         self._asserts = ()
         self._expects_ends = False
 
-    def run(self, request):
+    def run(self, request: Any) -> Any:
         """Run it; every name in ``names`` is a proxy.  Why it ended early, as [type, text], else None."""
         setup, text, entry, names, errors, classes, check, self._asserts = request
         self._classes = frozenset(classes)
@@ -58,14 +64,14 @@ class Test:
             return [what(err), text_of(err)]
         return None
 
-    def makes(self, name):
+    def makes(self, name: Any) -> Any:
         """Whether a name of the solution is that of a class the test wants objects of."""
         return name in self._classes
 
-    def _send(self, kind, body):
+    def _send(self, kind: Any, body: Any) -> None:
         self._link.write(kind + b"\n" + body)
 
-    def ask(self, op, target, args, kwargs, objects):
+    def ask(self, op: Any, target: Any, args: Any, kwargs: Any, objects: Any) -> Any:
         """One request to the solution; ``objects`` says whether its own objects may come back."""
         body = encode([op, target])[1:-1] + b"," + packed([list(args), kwargs], self._refer)
         self._send(b"ask", body)
@@ -80,7 +86,7 @@ class Test:
                 raise self._raised(op, *reply[2:])
             self._called_back(*reply[2:])
 
-    def _raised(self, op, name, base, text):
+    def _raised(self, op: Any, name: Any, base: Any, text: Any) -> Any:
         """What the solution raised; the end of an iteration only where an iterator was asked.
 
         Anywhere else it would end a loop of the test over ``map`` or ``zip``, as if all had been well.
@@ -92,8 +98,8 @@ class Test:
             base, text = "RuntimeError", "the solution raised " + base
         return exception(base, text)
 
-    def _taken(self, reply, args, kwargs, objects):
-        def resolve(tag, body):
+    def _taken(self, reply: Any, args: Any, kwargs: Any, objects: Any) -> Any:
+        def resolve(tag: Any, body: Any) -> Any:
             return self._resolve(tag, body, objects)
 
         _, _, value, raised, after, after_raised = reply
@@ -102,7 +108,7 @@ class Test:
             put_back([args, kwargs], [tuple(after[0]), after[1]])
         return lower(value, resolve) if raised else value
 
-    def _asserting(self):
+    def _asserting(self) -> Any:
         """Whether an assertion is being decided: what it compares with is not for the solution to change."""
         frame = sys._getframe()
         while frame is not None:
@@ -113,7 +119,7 @@ class Test:
             frame = frame.f_back
         return False
 
-    def _called_back(self, number, inputs, raised):
+    def _called_back(self, number: Any, inputs: Any, raised: Any) -> None:
         try:
             args, kwargs = lower(inputs, self._known) if raised else inputs
             body = packed(self._callbacks[number](*args, **kwargs), self._refer)
@@ -122,10 +128,10 @@ class Test:
         else:
             self._send(b"ret", body)
 
-    def _known(self, tag, body):
+    def _known(self, tag: Any, body: Any) -> Any:
         return self._resolve(tag, body, objects=False)
 
-    def _resolve(self, tag, body, objects):
+    def _resolve(self, tag: Any, body: Any, objects: Any) -> Any:
         if tag == "c":
             return self._callbacks[body]
         key = tag, body
@@ -135,7 +141,7 @@ class Test:
             self._things[key] = (Thing if tag == "o" else Function)(self, body, objects)
         return self._things[key]
 
-    def _refer(self, value):
+    def _refer(self, value: Any) -> Any:
         kind = type(value)
         if kind is Named:
             return ["n", value.name_]
@@ -152,7 +158,7 @@ class Test:
         return ["c", len(self._callbacks) - 1]
 
 
-def put_back(old, new):
+def put_back(old: Any, new: Any) -> None:
     """Give the caller's own containers the contents that the call left in them."""
     if type(old) is not type(new):
         return
@@ -175,47 +181,47 @@ def put_back(old, new):
         old.update(new)
 
 
-def _same_kind(old, new):
+def _same_kind(old: Any, new: Any) -> Any:
     return type(old) is type(new) and isinstance(old, (list, dict, set))
 
 
 class Named:
     """A name of the solution."""
 
-    def __init__(self, test, name):
+    def __init__(self, test: Any, name: Any) -> None:
         self.test_ = test
         self.name_ = self.__name__ = name
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         made = self.test_.ask("call", self.name_, args, kwargs, self.test_.makes(self.name_))
         if type(made) is Thing and made.made_by_ is None:
             made.made_by_ = self.name_
         return made
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return self.test_.ask("get", self.name_, [name], {}, self.test_.makes(self.name_))
 
-    def __bool__(self):
+    def __bool__(self) -> None:
         raise Refused("a name of the solution stands where a plain value was expected")
 
-    def __instancecheck__(self, value):
+    def __instancecheck__(self, value: Any) -> Any:
         return type(value) is Thing and value.made_by_ == self.name_
 
 
 class Function:
     """A function that the solution returned."""
 
-    def __init__(self, test, number, objects):
+    def __init__(self, test: Any, number: Any, objects: Any) -> None:
         self.test_ = test
         self.number_ = number
         self.objects_ = objects
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.test_.ask("call", self.number_, args, kwargs, self.objects_)
 
-    def __bool__(self):
+    def __bool__(self) -> None:
         raise Refused("a function of the solution stands where a plain value was expected")
 
 
@@ -224,35 +230,35 @@ class Thing:
 
     made_by_ = None
 
-    def __init__(self, test, number, objects):
+    def __init__(self, test: Any, number: Any, objects: Any) -> None:
         object.__setattr__(self, "test_", test)
         object.__setattr__(self, "number_", number)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return self.test_.ask("get", self.number_, [name], {}, True)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: Any, value: Any) -> None:
         if name == "made_by_":
             object.__setattr__(self, name, value)
         else:
             self.test_.ask("set", self.number_, [name, value], {}, True)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> Any:
         if type(other) is Thing and other is not self:
             raise Refused("objects of the solution are not compared; compare what they return")
         return other is self
 
-    def __hash__(self):
+    def __hash__(self) -> Any:
         return hash(self.number_)
 
-    def __bool__(self):
+    def __bool__(self) -> None:
         raise Refused("an object of the solution stands where a plain value was expected")
 
 
-def _special(name):
-    def method(self, *args, **kwargs):
+def _special(name: Any) -> Any:
+    def method(self, *args: Any, **kwargs: Any) -> Any:
         return self.test_.ask(name, self.number_, args, kwargs, True)
 
     return method
@@ -274,7 +280,7 @@ for _name in [
     setattr(Thing, "__%s__" % _name, _special("__%s__" % _name))
 
 
-def serve(fd=3):
+def serve(fd: Any = 3) -> None:
     """Run tests until the channel ends."""
     make_room()
     link = Link(fd)

@@ -11,6 +11,8 @@ Nothing here guards anything: the solution may replace all of it, and gains a wa
 What it keeps to itself it keeps for honest programs that patch a builtin by accident.
 """
 
+from __future__ import annotations
+
 import sys
 from builtins import (  # private, see above
     BaseException,
@@ -27,6 +29,10 @@ from struct import Struct
 
 from rlenv_codec import Unencodable, decode, encode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 NAME = "solution"  # no __main__: demonstrations under the usual guard are no part of a function
 FILE = "solution.py"
 RECURSION = 20_000
@@ -34,7 +40,7 @@ STACK = 96 << 20  # bytes; the main thread's stack grows to it when it is needed
 _SIZE = Struct("<I")
 
 
-async def _sample():
+async def _sample() -> None:
     pass
 
 
@@ -47,12 +53,12 @@ _Module = type(sys)
 class Link:
     """Frames on the channel."""
 
-    def __init__(self, fd=3):
+    def __init__(self, fd: Any = 3) -> None:
         self._fd = fd
         self._rest = b""
         self._out = b""
 
-    def read(self):
+    def read(self) -> Any:
         """The next frame; None when the channel has ended."""
         data = self._rest
         while len(data) < 4 or len(data) < 4 + _SIZE.unpack_from(data)[0]:
@@ -66,7 +72,7 @@ class Link:
         self._rest = data[end:]
         return data[4:end]
 
-    def _more(self, data):
+    def _more(self, data: Any) -> Any:
         """``data`` and what comes next, a long frame as a whole."""
         wanted = 4 + _SIZE.unpack_from(data)[0] if len(data) >= 4 else 0
         parts, size = [data], len(data)
@@ -79,16 +85,16 @@ class Link:
             if size >= wanted:
                 return b"".join(parts)
 
-    def write(self, frame):
+    def write(self, frame: Any) -> None:
         """Send a frame now."""
         self.put(frame)
         self._flush()
 
-    def put(self, frame):
+    def put(self, frame: Any) -> None:
         """Send a frame when the next read would have to wait."""
         self._out += _SIZE.pack(len(frame)) + frame
 
-    def _flush(self):
+    def _flush(self) -> None:
         data, self._out = self._out, b""
         sent = _write(self._fd, data)
         while sent < len(data):
@@ -99,14 +105,14 @@ class Link:
 class Source:
     """Lets ``inspect`` and tracebacks find the solution's text, which is no file."""
 
-    def __init__(self, text):
+    def __init__(self, text: Any) -> None:
         self._text = text
 
-    def get_source(self, name):
+    def get_source(self, name: Any) -> Any:
         return self._text
 
 
-def make_room():
+def make_room() -> None:
     """Deep recursion, as far as the limits of the sandbox let it grow."""
     sys.setrecursionlimit(RECURSION)
     try:
@@ -119,7 +125,7 @@ def make_room():
         pass  # less deep, then
 
 
-def new_module(text, name=NAME, file=FILE):
+def new_module(text: Any, name: Any = NAME, file: Any = FILE) -> Any:
     """An empty module that stands for this text."""
     module = _Module(name)
     module.__file__ = file
@@ -129,7 +135,7 @@ def new_module(text, name=NAME, file=FILE):
     return module
 
 
-def what(err):
+def what(err: Any) -> Any:
     """The name of an exception's type."""
     try:
         name = str(type(err).__name__)
@@ -139,7 +145,7 @@ def what(err):
     return name[:200]
 
 
-def line_of(err):
+def line_of(err: Any) -> Any:
     """The line of the solution that an exception came from; 0 when unknown."""
     if isinstance(err, SyntaxError) and err.filename == FILE:
         return err.lineno or 0
@@ -151,7 +157,7 @@ def line_of(err):
     return line
 
 
-def find(module, name):
+def find(module: Any, name: Any) -> Any:
     """What a dotted name stands for; of a class that is passed on the way, a new instance."""
     first, _, rest = name.partition(".")
     try:
@@ -166,7 +172,7 @@ def find(module, name):
     return found
 
 
-def finished(value):
+def finished(value: Any) -> Any:
     """The value, or what it comes to when it is a coroutine."""
     if type(value) is _Coroutine:
         import asyncio
@@ -178,20 +184,20 @@ def finished(value):
 class Server:
     """One solution and the requests about it."""
 
-    def __init__(self, link):
+    def __init__(self, link: Any) -> None:
         self.link = link
         self.module = None
         self._asked = None
         self._streams = sys.stdout, sys.stderr
 
-    def run(self):
+    def run(self) -> None:
         while True:
             frame = self.link.read()
             if frame is None:
                 return
             self.link.put(self.answer(decode(frame)))
 
-    def answer(self, request):
+    def answer(self, request: Any) -> Any:
         """The answer to one request, as a frame; what was printed is out before it."""
         kind, n = request[0], request[1]
         if kind == "call":
@@ -209,7 +215,7 @@ class Server:
                 continue
         return frame
 
-    def _source(self, n, text):
+    def _source(self, n: Any, text: Any) -> Any:
         self.module = module = new_module(text)
         try:
             exec(compile(text, FILE, "exec", 0, True), module.__dict__)  # noqa: S102
@@ -217,7 +223,7 @@ class Server:
             return b'["err",%d,%s,%d]' % (n, encode(what(err)), line_of(err))
         return b'["loaded",%d]' % n
 
-    def _call(self, n, name, args, kwargs):
+    def _call(self, n: Any, name: Any, args: Any, kwargs: Any) -> Any:
         try:
             value = finished(find(self.module, name)(*args, **kwargs))
             return b'["ok",%d,%s]' % (n, encode(value))
@@ -227,7 +233,7 @@ class Server:
             said = what(err)
         return b'["err",%d,%s]' % (n, encode(said[:200]))
 
-    def _ask(self, request):
+    def _ask(self, request: Any) -> Any:
         if self._asked is None:
             from rlenv_objects import World
 
@@ -235,7 +241,7 @@ class Server:
         return self._asked.answer(request)
 
 
-def rehearse():
+def rehearse() -> None:
     """Do once what every run does, where it costs no run anything; sandboxes with warm processes ask for it."""
     make_room()
     server = Server(None)
@@ -244,7 +250,7 @@ def rehearse():
     sys.modules.pop(NAME, None)
 
 
-def serve(fd=3):
+def serve(fd: Any = 3) -> None:
     """Answer until the channel ends."""
     make_room()
     Server(Link(fd)).run()

@@ -17,12 +17,18 @@ Requests, where ``raised`` says whether the values before it are lifted:
                                                      ["ret", value, raised] or ["raise", what, text]
 """
 
+from __future__ import annotations
+
 import builtins
 from _thread import RLock
 from builtins import BaseException, getattr, isinstance, len, type
 
 from rlenv_codec import Unencodable, decode, encode
 from rlenv_guest import find, finished, what
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ITEMS = 100_000  # of an iterator; the rest is never asked for
 KINDS = {list: "l", tuple: "t", set: "s", frozenset: "z"}
@@ -33,7 +39,7 @@ SPECIAL = {"__len__": len, "__iter__": iter, "__next__": next, "__str__": str, "
 LIBRARY = ("builtins", "collections", "itertools")
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Whether a value has an encoding of its own."""
     try:
         encode(value)
@@ -42,7 +48,7 @@ def plain(value):
     return True
 
 
-def lift(value, refer):
+def lift(value: Any, refer: Any) -> Any:
     """The lifted form; ``refer(leaf)`` is that of what is not plain."""
     if plain(value):
         return ["v", value]
@@ -54,7 +60,7 @@ def lift(value, refer):
     return refer(value)
 
 
-def lower(form, resolve):
+def lower(form: Any, resolve: Any) -> Any:
     """The value of a lifted form; ``resolve(tag, body)`` knows the references."""
     tag, body = form[0], form[1]
     if tag == "v":
@@ -71,14 +77,14 @@ def lower(form, resolve):
 class Iterator:
     """Stands for an iterator that was used up elsewhere."""
 
-    def __init__(self, items, whole):
+    def __init__(self, items: Any, whole: Any) -> None:
         self._items = iter(items)
         self._whole = whole
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         for item in self._items:
             return item
         if self._whole:
@@ -86,7 +92,7 @@ class Iterator:
         raise RuntimeError("an iterator of more than %d items" % ITEMS)
 
 
-def packed(value, refer):
+def packed(value: Any, refer: Any) -> Any:
     """A value as the text of ``value, raised``."""
     try:
         return encode(value) + b",false"
@@ -94,7 +100,7 @@ def packed(value, refer):
         return encode(lift(value, refer)) + b",true"
 
 
-def used_up(value, refer):
+def used_up(value: Any, refer: Any) -> Any:
     """The form of an iterator or a view of the library's own types, else None."""
     kind = type(value)
     if kind is not Iterator and (kind.__module__ not in LIBRARY or not hasattr(kind, "__iter__")):
@@ -107,7 +113,7 @@ def used_up(value, refer):
     return ["g", items, True]
 
 
-def builtin_base(err):
+def builtin_base(err: Any) -> Any:
     """The name of the nearest builtin type of an exception."""
     for kind in type(err).__mro__:
         if getattr(builtins, kind.__name__, None) is kind:
@@ -115,7 +121,7 @@ def builtin_base(err):
     return "Exception"
 
 
-def text_of(err):
+def text_of(err: Any) -> Any:
     """What an exception says: its one text, else all of it."""
     try:
         said = err.args[0] if len(err.args) == 1 and type(err.args[0]) is str else str(err)
@@ -126,7 +132,7 @@ def text_of(err):
     return said
 
 
-def exception(name, text):
+def exception(name: Any, text: Any) -> Any:
     """A builtin exception by name."""
     kind = getattr(builtins, name, None)
     try:
@@ -140,14 +146,14 @@ def exception(name, text):
 class World:
     """The solution's objects that the test has heard of."""
 
-    def __init__(self, server):
+    def __init__(self, server: Any) -> None:
         self._server = server
         self._refs = []
         self._known = {}
         self._lock = RLock()
         self._n = 0  # the request being answered
 
-    def answer(self, request):
+    def answer(self, request: Any) -> Any:
         """The answer to one request, as a frame."""
         outer, self._n = self._n, request[1]
         try:
@@ -160,14 +166,14 @@ class World:
             self._n = outer
         return b'["err",%d,%s]' % (request[1], encode(said)[1:-1])
 
-    def _done(self, op, target, inputs, raised):
+    def _done(self, op: Any, target: Any, inputs: Any, raised: Any) -> Any:
         args, kwargs = lower(inputs, self._resolve) if raised else inputs
         before = self._changeable(args, kwargs)
         value = packed(finished(self._deed(op, target, args, kwargs)), self._refer)
         after = None if before is None else self._changeable(args, kwargs)
         return value + b"," + (b"null,false" if after is None or after == before else after)
 
-    def _changeable(self, args, kwargs):
+    def _changeable(self, args: Any, kwargs: Any) -> Any:
         """The arguments' text where a call may change them in place, else None."""
         values = [*args, *kwargs.values()]
         if not any(isinstance(value, (list, dict, set, tuple)) for value in values):
@@ -177,7 +183,7 @@ class World:
         except Unencodable:
             return None
 
-    def _deed(self, op, target, args, kwargs):
+    def _deed(self, op: Any, target: Any, args: Any, kwargs: Any) -> Any:
         named = isinstance(target, str)
         found = find(self._server.module, target) if named else self._refs[target]
         if op == "call":
@@ -189,17 +195,17 @@ class World:
         special = SPECIAL.get(op)
         return getattr(type(found), op)(found, *args) if special is None else special(found)
 
-    def _resolve(self, tag, body):
+    def _resolve(self, tag: Any, body: Any) -> Any:
         if tag == "c":
             return Callback(self, body)
         return find(self._server.module, body) if tag == "n" else self._refs[body]
 
-    def _refer(self, value):
+    def _refer(self, value: Any) -> Any:
         """The form of what is not plain."""
         used = used_up(value, self._refer)
         return self._name(value) if used is None else used
 
-    def _name(self, value):
+    def _name(self, value: Any) -> Any:
         kind = type(value)
         if kind is Callback:
             return ["c", value.number]
@@ -212,7 +218,7 @@ class World:
         function = isinstance(value, _Callables) or kind.__module__ == "functools"
         return ["f" if function else "o", self._known[key]]
 
-    def ask_back(self, number, args, kwargs):
+    def ask_back(self, number: Any, args: Any, kwargs: Any) -> Any:
         """Call a function of the test, and serve what it asks meanwhile."""
         link = self._server.link
         with self._lock:
@@ -233,9 +239,9 @@ class World:
 class Callback:
     """Stands for a function of the test."""
 
-    def __init__(self, world, number):
+    def __init__(self, world: Any, number: Any) -> None:
         self._world = world
         self.number = number
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._world.ask_back(self.number, args, kwargs)

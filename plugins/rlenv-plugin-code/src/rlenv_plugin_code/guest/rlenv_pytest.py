@@ -1,6 +1,12 @@
 """As much of pytest as assertions need: ``raises`` and ``approx``."""
 
+from __future__ import annotations
+
 import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["approx", "fail", "raises"]
 
@@ -8,7 +14,7 @@ __all__ = ["approx", "fail", "raises"]
 class raises:  # noqa: N801 - pytest's name
     """``with raises(ValueError, match="...") as info``, or ``raises(ValueError, function, *args)``."""
 
-    def __new__(cls, expected, *call, match=None, **kwargs):
+    def __new__(cls, expected: Any, *call: Any, match: Any = None, **kwargs: Any) -> Any:
         self = object.__new__(cls)
         self._expected, self._match, self.value = expected, match, None
         if not call:
@@ -17,10 +23,10 @@ class raises:  # noqa: N801 - pytest's name
             call[0](*call[1:], **kwargs)
         return self
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, kind, err, trace):
+    def __exit__(self, kind: object, err: object, trace: object) -> bool:
         if err is None:
             raise AssertionError("nothing was raised")
         if not isinstance(err, self._expected):
@@ -31,22 +37,22 @@ class raises:  # noqa: N801 - pytest's name
         return True
 
 
-def fail(reason=""):
+def fail(reason: Any = "") -> None:
     raise AssertionError(reason)
 
 
 class approx:  # noqa: N801 - pytest's name
     """Equal within the larger of a relative (1e-6) and an absolute (1e-12) tolerance."""
 
-    def __init__(self, expected, rel=None, abs=None):  # noqa: A002 - pytest's word
+    def __init__(self, expected: Any, rel: Any = None, abs: Any = None) -> None:  # noqa: A002 - pytest's word
         self._expected, self._rel, self._abs = expected, rel, abs
 
-    def __eq__(self, got):
+    def __eq__(self, got: object) -> Any:
         return self._near(got, self._expected)
 
     __hash__ = None
 
-    def _near(self, got, wanted):
+    def _near(self, got: Any, wanted: Any) -> Any:
         if isinstance(wanted, dict):
             same = isinstance(got, dict) and got.keys() == wanted.keys()
             return same and all(self._near(got[key], wanted[key]) for key in wanted)
@@ -59,7 +65,7 @@ class approx:  # noqa: N801 - pytest's name
             return False
         return got == wanted or abs(got - wanted) <= self._tolerance(wanted)
 
-    def _tolerance(self, wanted):
+    def _tolerance(self, wanted: Any) -> Any:
         if wanted in (float("inf"), float("-inf")):
             return -1
         absolute = 1e-12 if self._abs is None else self._abs
