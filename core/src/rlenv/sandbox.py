@@ -256,7 +256,7 @@ def get(name: str, **options: Any) -> Sandbox:
     key = (name, tuple(sorted(options.items())))
     if key not in _open:
         made: Sandbox = registry().parts("sandbox", name)(**options)
-        _open[key] = made
+        _open.setdefault(key, made)  # another thread may have been faster
     return _open[key]
 
 
