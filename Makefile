@@ -23,7 +23,7 @@ help:
 	@echo "make test   ruff, mypy --strict and every test"
 	@echo "make lint   ruff and mypy --strict only"
 	@echo "make bench  ratios against python itself and against peers"
-	@echo "make mutants  see whether the tests notice changes to the code that decides (an hour; ONLY=math, ONLY=tolerance)"
+	@echo "make mutants  see whether the tests notice changes to the code that decides (half an hour; ONLY=math, ONLY=tolerance)"
 	@echo "make clean  remove what make made, $(VENV) included"
 	@echo "Variables: PYTHON=python3.12  VENV=.venv  OUT=out  JOBS=auto (test processes)"
 
