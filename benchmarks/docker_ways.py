@@ -13,14 +13,20 @@ from rlenv_plugin_sandbox.docker.image import binds, layer
 PYTHON = ("python3", "-I", "-S", "-c")
 LIMITS = ("--network=none", "--read-only", "--cap-drop=ALL", "--pids-limit=64", "--memory=512m")
 IMAGE = "rlenv-benchmark"
+TIMEOUT_S = 20
 
 Once = Callable[[], tuple[float, float]]
 
 
 def _docker(*words: str, stdin: bytes | None = None) -> str:
-    ran = subprocess.run(["docker", *words], input=stdin, capture_output=True, check=False)
+    try:
+        ran = subprocess.run(
+            ["docker", *words], input=stdin, capture_output=True, check=False, timeout=TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"docker {words[0]}: nothing within {TIMEOUT_S} s") from None
     if ran.returncode:
-        raise RuntimeError(f"docker {' '.join(words)}: {ran.stderr.decode()}")
+        raise RuntimeError(f"docker {words[0]}: {ran.stderr.decode()[-200:].strip()}")
     return ran.stdout.decode().strip()
 
 
@@ -55,5 +61,5 @@ def executed(runtime: str, program: str) -> Once:
     """A process in a container that is kept."""
     words = ["run", "-d", "--rm", f"--runtime={runtime}", *LIMITS, *_image(), "sleep", "100000"]
     name = _docker(*words)
-    atexit.register(_docker, "kill", name)
+    atexit.register(subprocess.run, ["docker", "rm", "-f", name], capture_output=True, check=False)
     return _timed(lambda: _docker("exec", name, *PYTHON, program))

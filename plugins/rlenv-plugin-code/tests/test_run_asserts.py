@@ -199,3 +199,9 @@ def test_a_plan_names_what_the_text_takes_from_the_solution() -> None:
     assert made.calls == ("check",)
     with pytest.raises(Unproxied, match="asserts nothing"):
         plan("f(1)", "", "", "f")
+
+
+def test_a_module_that_a_test_forgot_to_import_is_the_librarys() -> None:
+    made = plan("assert math.isclose(f(2), 1.4, abs_tol=0.1)\nassert copy(f)(1)", "", "", "f")
+    assert made.names == ("copy", "f")
+    assert made.setup.strip() == "import math"

@@ -17,6 +17,10 @@ from attrs import frozen
 __all__ = ["Plan", "Unproxied", "plan"]
 
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "candidate"}
+_LIBRARY = frozenset(
+    "cmath collections copy datetime decimal fractions functools itertools json math operator random re "
+    "statistics string sys".split()
+)
 _NO_PROXY = {
     "unittest": "it is run by no test runner; write plain asserts",
     "mock": "what it patches is in another sandbox",
@@ -68,6 +72,9 @@ def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
     free = _free(text) - _BUILTINS
     setup = setup or _prelude(prompt, free - {entry_point})
     bound = _bound(setup) if setup else set()
+    modules = _modules(tree, free - bound - {entry_point})
+    setup += "".join(f"\nimport {name}" for name in sorted(modules))
+    bound |= modules
     errors = tuple(sorted(_caught(tree) & (free - bound)))
     names = tuple(sorted((free - bound - set(errors)) | {entry_point}))
     classes = tuple(name for name in names if name[:1].isupper())
@@ -136,6 +143,16 @@ def _asserts(node: ast.AST) -> bool:
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
     return name in ("raises", "check") or name.startswith(("assert", "test"))
+
+
+def _modules(tree: ast.Module, names: set[str]) -> set[str]:
+    """Those of the library that a test uses without importing them: a solution's own ``math`` decides nothing."""
+    owners = {
+        n.value.id
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+    }
+    return names & owners & _LIBRARY
 
 
 def _caught(tree: ast.Module) -> set[str]:
