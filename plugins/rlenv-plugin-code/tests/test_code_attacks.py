@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -105,6 +106,14 @@ def wrong(found: Found, wanted: float) -> Iterator[str]:
             yield f"{name} took {seconds(verdict):.1f} s\n    {told(verdict)}"
 
 
+def sampled(name: str, backend: str) -> bool:
+    """All of the corpus in the jail; elsewhere, where a run costs ten times as much, a fifth of it."""
+    everything = (
+        backend == "jail" or bool(ONLY) or os.environ.get("RLENV_ATTACKS_EVERYWHERE") == "1"
+    )
+    return everything or zlib.crc32(name.encode()) % 5 == 0
+
+
 def chosen(cases: Iterable[Attack], backend: str, env: str, wave: int) -> Pairs:
     return [
         (case.name, case.task, case.response)
@@ -113,6 +122,7 @@ def chosen(cases: Iterable[Attack], backend: str, env: str, wave: int) -> Pairs:
         and case.wave == wave
         and ONLY in case.name
         and backend in (case.only or BACKENDS)
+        and sampled(case.name, backend)
     ]
 
 
@@ -149,7 +159,7 @@ def test_no_program_is_paid_by_luck(box: Box, canaries: Canaries) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_honest_programs_are_paid_in_full(box: Box) -> None:
-    pairs = [row for row in honest() if ONLY in row[0]]
+    pairs = [row for row in honest() if ONLY in row[0] and sampled(row[0], box[0])]
     with environment(*box, timeout=8.0, budget=24.0) as env:
         refused = list(wrong(verdicts(env, pairs), 1.0))
 
@@ -168,7 +178,7 @@ def suites(box: Box, budget: float) -> Environment:
 
 def test_test_suites_are_worth_what_they_find(box: Box, canaries: Canaries) -> None:
     bad = chosen(attacks(canaries.marks), box[0], "suite", 1)
-    good = [row for row in honest("suite") if ONLY in row[0]]
+    good = [row for row in honest("suite") if ONLY in row[0] and sampled(row[0], box[0])]
     with suites(box, 6.0) as env:
         odd = list(wrong(verdicts(env, bad), 0.0))
     with suites(box, 25.0) as env:

@@ -18,8 +18,24 @@ __all__ = ["Plan", "Unproxied", "plan"]
 
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "candidate"}
 _LIBRARY = frozenset(
-    "cmath collections copy datetime decimal fractions functools itertools json math operator random re "
-    "statistics string sys".split()
+    [
+        "cmath",
+        "collections",
+        "copy",
+        "datetime",
+        "decimal",
+        "fractions",
+        "functools",
+        "itertools",
+        "json",
+        "math",
+        "operator",
+        "random",
+        "re",
+        "statistics",
+        "string",
+        "sys",
+    ]
 )
 _NO_PROXY = {
     "unittest": "it is run by no test runner; write plain asserts",
