@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from rlenv import Attempt, Environment, Slot, Task
+from rlenv.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_code.stages.diff import Diff
 from rlenv_plugin_code.stages.run import Run
@@ -227,7 +228,7 @@ def measure(found: list[Way], rounds: int) -> dict[str, list[tuple[float, float]
             if min(way.once()[0] for _ in range(3)) > 0.3:  # these warm caches and places too
                 slow.add(way.name)
             samples[way.name] = []
-        except RuntimeError as error:
+        except (RuntimeError, VerifierFault) as error:
             print(f"{way.name} was not measured: {error}")
     for turn in range(rounds):
         for way in found:
@@ -235,7 +236,7 @@ def measure(found: list[Way], rounds: int) -> dict[str, list[tuple[float, float]
                 continue
             try:
                 samples[way.name].append(way.once())
-            except RuntimeError as error:
+            except (RuntimeError, VerifierFault) as error:
                 print(f"{way.name} was not measured: {error}")
                 del samples[way.name]
     return samples
