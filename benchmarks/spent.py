@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -38,3 +39,21 @@ def _children(pid: int) -> list[int]:
     except OSError:
         return found
     return found
+
+
+class Meter:
+    """CPU seconds of the tree since it was made; looking around costs some itself, which is not counted."""
+
+    def __init__(self) -> None:
+        self._others = self._of_others()
+        self._own = time.process_time()
+
+    def spent(self) -> float:
+        own = time.process_time() - self._own
+        return own + self._of_others() - self._others
+
+    @staticmethod
+    def _of_others() -> float:
+        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+        ended = sum(map(int, fields[13:15])) / TICK
+        return ended + sum(cpu_of_tree(pid) for pid in _children(os.getpid()))
