@@ -41,13 +41,13 @@ DIFFERENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("expected", "got"), SAME, ids=repr)
+@pytest.mark.parametrize(("expected", "got"), SAME)
 def test_the_same(expected: Any, got: Any) -> None:
     assert same(expected, got)
     assert difference(expected, got) is None
 
 
-@pytest.mark.parametrize(("expected", "got"), DIFFERENT, ids=repr)
+@pytest.mark.parametrize(("expected", "got"), DIFFERENT)
 def test_not_the_same(expected: Any, got: Any) -> None:
     assert not same(expected, got)
     assert str(difference(expected, got)).startswith(("expected", "at ["))
