@@ -23,7 +23,7 @@ def rlenv_stages():
             "odd": "odd", "number": 3}
 @rlenv.hookimpl
 def rlenv_parts():
-    return {"sandbox": {"box": "heavy_part:Later"}, "tool": {"saw": 7}}
+    return {"shelter": {"box": "heavy_part:Later"}, "tool": {"saw": 7}}
 class Now:
     phase = "diff"
     def check(self, attempt): ...
@@ -200,12 +200,12 @@ def test_a_hook_of_a_later_rlenv_may_be_optional(registry: Registry, install: In
 
 
 def test_parts_are_found_by_port(registry: Registry, install: Install) -> None:
-    install("good", plugins={"sandbox": "good_mod"}, good_mod=GOOD, heavy_part=HEAVY)
+    install("good", plugins={"shelter": "good_mod"}, good_mod=GOOD, heavy_part=HEAVY)
 
-    assert registry.parts("sandbox", "box") is registry.parts("sandbox", "sandbox/box")
-    assert registry.parts("tool", "sandbox/saw") == 7
-    assert "its parts for 'tool': saw" in refusal(registry.parts, "tool", "sandbox/hammer")
-    assert "no 'x' for the port 'probe'" in refusal(registry.parts, "probe", "sandbox/x")
+    assert registry.parts("shelter", "box") is registry.parts("shelter", "shelter/box")
+    assert registry.parts("tool", "shelter/saw") == 7
+    assert "its parts for 'tool': saw" in refusal(registry.parts, "tool", "shelter/hammer")
+    assert "no 'x' for the port 'probe'" in refusal(registry.parts, "probe", "shelter/x")
 
 
 def test_observers_observe(registry: Registry) -> None:

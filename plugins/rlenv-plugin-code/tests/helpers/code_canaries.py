@@ -16,6 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from rlenv.sandbox import close_all
+
 VARIABLE = "RLENV_TEST_CANARY"
 KEY = 0x5EED  # of System V objects
 PLACES = ("/tmp", "/dev/shm", "/var/tmp", "/run", "/run/lock", "/", os.path.expanduser("~"))
@@ -31,10 +33,13 @@ def _stat(pid: int) -> tuple[int, str, int] | None:
 
 
 class Descendants:
-    """Notes every process below this one, several times a second."""
+    """Notes every process below this one, several times a second, but those of earlier tests and what they start."""
 
     def __init__(self) -> None:
         self.seen: dict[int, int] = {}
+        self.before: frozenset[int] = frozenset()
+        self.look()
+        self.before, self.seen = frozenset(self.seen), {}
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -47,7 +52,8 @@ class Descendants:
         stats = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
         below = {os.getpid()}
         for _ in range(12):  # as deep as the trees of workers, zygotes and runs are
-            more = {pid for pid, stat in stats.items() if stat and stat[0] in below} - below
+            more = {pid for pid, stat in stats.items() if stat and stat[0] in below}
+            more -= below | self.before
             if not more:
                 break
             below |= more
@@ -167,6 +173,7 @@ class Canaries:
         stat = _stat(self.victim.pid)
         if self.victim.poll() is not None or stat is None or stat[1] in "Tt":
             yield "a process of the same user was stopped or killed"
+        close_all()  # what is kept warm on purpose
         for pid in self.descendants.left(self.victim.pid, 10.0):
             with contextlib.suppress(OSError):
                 yield f"left: process {pid}: {Path(f'/proc/{pid}/cmdline').read_bytes()!r}"

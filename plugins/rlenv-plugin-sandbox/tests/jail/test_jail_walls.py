@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import pytest
 
 ATTEMPTS = """
@@ -144,6 +145,8 @@ def test_installed_packages_are_seen_only_where_the_profile_names_them(cell: Any
     )
 
     assert cell.end(look).stdout == b"[]\n"
+    if attrs.__file__.startswith("/tmp/"):
+        pytest.skip("attrs is installed below /tmp, and nothing from there can be shown")
     end = cell.end("import sys; print(sys.modules['attrs'].__name__)", preload=("attrs",))
     assert end.stdout == b"attrs\n", end.stderr
 
