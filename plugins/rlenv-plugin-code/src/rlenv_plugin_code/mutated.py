@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import sha256
 
-from attrs import evolve, frozen
+from attrs import frozen
 from rlenv.errors import TaskError
 from rlenv.values import Task
 
@@ -29,12 +29,10 @@ class SuiteSpec:
     """What a task of kind "suite" says.
 
     Args:
-        as_golden: the same task with tests of kind "golden": the correct program, and inputs for reference.
         wanted: how many mutants are made; 0 where the task has its own.
         given: the task's own mutants.
     """
 
-    as_golden: Task
     wanted: int
     given: tuple[str, ...] = ()
 
@@ -70,9 +68,7 @@ def suite_of(task: Task, default: int) -> SuiteSpec:
             f"info.tests.mutants: a number from 1 to 200, or sources of programs, not {wanted!r:.60}",
             task.id,
         )
-    own = {key: value for key, value in data.items() if key != "mutants"}
-    tests = {**own, "kind": "golden"}
-    return SuiteSpec(evolve(task, info={**task.info, "tests": tests}), wanted, given)
+    return SuiteSpec(wanted, given)
 
 
 async def mutated(task: Task, spec: SuiteSpec, runs: Runs) -> Mutated:
@@ -84,17 +80,16 @@ async def mutated(task: Task, spec: SuiteSpec, runs: Runs) -> Mutated:
         TaskError: the golden program fails on an input, or every mutant answers as it does.
         VerifierFault: the sandbox broke.
     """
-    key = marshal.dumps((task.id, spec.as_golden.info["tests"], spec.wanted, spec.given), 2)
+    key = marshal.dumps((task.id, dict(task.info["tests"]), spec.wanted), 2)
     found = _seen.get(key)
     if found is None:
-        found = _seen[key] = await _made(spec, runs)
+        found = _seen[key] = await _made(task, spec, runs)
         if len(_seen) > _KEPT:
             _seen.popitem(last=False)
     return found
 
 
-async def _made(spec: SuiteSpec, runs: Runs) -> Mutated:
-    task = spec.as_golden
+async def _made(task: Task, spec: SuiteSpec, runs: Runs) -> Mutated:
     tests = tests_of(task)
     seed = sha256(tests.golden.encode("utf-8", "surrogatepass")).digest()
     if spec.given:

@@ -49,7 +49,6 @@ class Tests(Boxed):
     phase: ClassVar[str] = "execute"
     where: ClassVar[str] = "worker"
     uses: ClassVar[tuple[str, ...]] = ("info.tests",)
-    at_once: ClassVar[int] = 2
 
     mutants: int = field(default=12, validator=[validators.ge(1), validators.le(200)])
     golden_runs: int = field(default=3, validator=[validators.ge(1), validators.le(20)])
@@ -62,7 +61,8 @@ class Tests(Boxed):
         Raises:
             TaskError: naming the key, what was expected and what to do.
         """
-        self.sound(suite_of(task, self.mutants).as_golden)
+        suite_of(task, self.mutants)
+        self.sound(task)
 
     async def check(self, attempt: Attempt) -> Outcome:
         """The share of the mutants that the suite tells from the golden program.
@@ -76,7 +76,7 @@ class Tests(Boxed):
         if problem:
             return Outcome.failed(problem)
         spec = suite_of(attempt.task, self.mutants)
-        tests = self.sound(spec.as_golden)
+        tests = self.sound(attempt.task)
         timeout = tests.time or self.timeout
         found = await mutated(attempt.task, spec, self._reference(tests, timeout))
         runs = self.runs(tests)
