@@ -1,0 +1,88 @@
+"""What a kind of constraint is, and what it finds in a response."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
+
+from attrs import field, frozen
+from rlenv.errors import ConfigError
+
+from .text import Text
+
+__all__ = ["Constraint", "Finding", "Relation", "Span", "holds", "in_order", "positive", "relation"]
+
+Span: TypeAlias = tuple[int, int]  # characters of the response, from and to
+Relation: TypeAlias = Literal["at least", "at most", "less than", "more than", "exactly"]
+
+
+@frozen
+class Finding:
+    """What one constraint says of one response.
+
+    Args:
+        satisfied: whether the constraint holds.
+        measured: what was counted or found, a JSON value.
+        wanted: what was asked for, a JSON value.
+        spans: the places in the response that decided it, as character offsets.
+        note: a few words where the numbers do not tell it all.
+    """
+
+    satisfied: bool
+    measured: Any = None
+    wanted: Any = None
+    spans: tuple[Span, ...] = field(default=(), converter=tuple)
+    note: str = ""
+
+
+@runtime_checkable
+class Constraint(Protocol):
+    """One checkable demand on a response: an attrs class whose fields are its parameters.
+
+    ``kind`` is the name in ``{kind = "max_words", n = 400}``.  ``check`` is linear in the length of the
+    text, and answers for every text.
+    """
+
+    kind: ClassVar[str]
+
+    def check(self, text: Text, /) -> Finding: ...
+
+
+_RELATIONS: dict[str, Any] = {
+    "at least": lambda a, b: a >= b,
+    "at most": lambda a, b: a <= b,
+    "less than": lambda a, b: a < b,
+    "more than": lambda a, b: a > b,
+    "exactly": lambda a, b: a == b,
+}
+
+
+def holds(measured: float, relation: Relation, wanted: float) -> bool:
+    """Whether ``measured`` is in this relation to ``wanted``."""
+    return bool(_RELATIONS[relation](measured, wanted))
+
+
+def relation(_: Any, attribute: Any, value: Any) -> None:
+    """Validator of a relation's name."""
+    if value not in _RELATIONS:
+        known = ", ".join(f'"{name}"' for name in _RELATIONS)
+        raise ConfigError(f"{attribute.name} is one of {known}, not {value!r}")
+
+
+def positive(_: Any, attribute: Any, value: Any) -> None:
+    """Validator of a whole number from 1."""
+    if value < 1:
+        raise ConfigError(f"{attribute.name} is a whole number from 1, not {value!r}")
+
+
+def in_order(low: str, high: str, least: float | None, most: float | None) -> None:
+    """Refuse a range that nothing can lie in.
+
+    Raises:
+        ConfigError: naming both ends.
+    """
+    if least is None and most is None:
+        raise ConfigError(f"give {low}, {high} or both")
+    if least is not None and most is not None and most < least:
+        raise ConfigError(
+            f"{high} = {most} is less than {low} = {least}: no response can satisfy that"
+        )

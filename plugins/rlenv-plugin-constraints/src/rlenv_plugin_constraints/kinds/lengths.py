@@ -1,0 +1,146 @@
+"""How long a response is: words, sentences, paragraphs, lines, characters, tokens."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from attrs import field, frozen
+
+from ..constraint import Finding, in_order, positive
+from ..text import Text
+
+__all__ = [
+    "Characters",
+    "Lines",
+    "MaxWords",
+    "MinWords",
+    "Paragraphs",
+    "Sentences",
+    "Tokens",
+    "Words",
+]
+
+
+def _in_range(measured: int, least: int | None, most: int | None, note: str = "") -> Finding:
+    fits = (least is None or measured >= least) and (most is None or measured <= most)
+    wanted = {"min": least, "max": most}
+    return Finding(fits, measured, {k: v for k, v in wanted.items() if v is not None}, note=note)
+
+
+@frozen
+class _Range:
+    """At least ``min`` and at most ``max`` of what is counted; either may be left out."""
+
+    min: int | None = None
+    max: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        in_order("min", "max", self.min, self.max)
+
+
+@frozen
+class Words(_Range):
+    """Words: letters and digits; a hyphenated or contracted word is one."""
+
+    kind: ClassVar[str] = "words"
+
+    def check(self, text: Text) -> Finding:
+        return _in_range(len(text.words), self.min, self.max)
+
+
+@frozen
+class MaxWords:
+    """At most ``n`` words."""
+
+    kind: ClassVar[str] = "max_words"
+    n: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        over = text.word_spans[self.n :]
+        spans = [(over[0][0], over[-1][1])] if over else []
+        return Finding(not over, len(text.words), {"max": self.n}, spans)
+
+
+@frozen
+class MinWords:
+    """At least ``n`` words."""
+
+    kind: ClassVar[str] = "min_words"
+    n: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        return _in_range(len(text.words), self.n, None)
+
+
+@frozen
+class Sentences(_Range):
+    """Sentences, told by their punctuation; abbreviations, decimals and initials end none."""
+
+    kind: ClassVar[str] = "sentences"
+
+    def check(self, text: Text) -> Finding:
+        return _in_range(len(text.sentences), self.min, self.max)
+
+
+@frozen
+class Paragraphs(_Range):
+    """Blocks of text between blank lines, or between lines that hold only ``separator``."""
+
+    kind: ClassVar[str] = "paragraphs"
+    separator: str = ""
+
+    def check(self, text: Text) -> Finding:
+        if not self.separator:
+            return _in_range(len(text.paragraphs), self.min, self.max)
+        blocks: list[bool] = [False]
+        for line in text.lines:
+            if line.strip() == self.separator:
+                blocks.append(False)
+            elif any(c.isalnum() for c in line):
+                blocks[-1] = True
+        if not all(blocks):
+            return Finding(
+                False, sum(blocks), {"min": self.min, "max": self.max}, note="a paragraph is empty"
+            )
+        return _in_range(len(blocks), self.min, self.max)
+
+
+@frozen
+class Lines(_Range):
+    """Lines that are not blank."""
+
+    kind: ClassVar[str] = "lines"
+
+    def check(self, text: Text) -> Finding:
+        return _in_range(
+            sum(not line.isspace() and line != "" for line in text.lines), self.min, self.max
+        )
+
+
+@frozen
+class Characters(_Range):
+    """Characters (code points), spaces at both ends left out."""
+
+    kind: ClassVar[str] = "characters"
+
+    def check(self, text: Text) -> Finding:
+        return _in_range(len(text.raw.strip()), self.min, self.max)
+
+
+@frozen
+class Tokens:
+    """At most ``n`` tokens by estimate: a word of up to four characters is one, a longer one a token per
+    four, every other sign that is no space one.  A budget that needs no tokenizer; it overcounts English
+    by about a fifth."""
+
+    kind: ClassVar[str] = "tokens"
+    n: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        letters = 0
+        estimate = 0
+        for start, end in text.word_spans:
+            letters += end - start
+            estimate += (end - start + 3) // 4
+        others = len("".join(text.raw.split())) - letters
+        return Finding(estimate + others <= self.n, estimate + others, {"max": self.n})

@@ -1,0 +1,85 @@
+"""The kinds of constraints there are, and how ``{kind = "max_words", n = 400}`` becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from rlenv.errors import ConfigError, PluginError
+
+from .constraint import Constraint
+from .kinds import KINDS
+
+__all__ = ["build", "build_all", "kind_of"]
+
+
+def kind_of(name: str) -> Any:
+    """The class of a kind: our own by its name, another plugin's as ``plugin/kind``.
+
+    Raises:
+        ConfigError: when there is none; the message has the nearest name.
+    """
+    from rlenv.near import suggest
+    from rlenv.plugins import registry, resolve
+
+    if name in KINDS:
+        return resolve(f"{__package__}.kinds.{KINDS[name]}")
+    if "/" not in name:
+        hint = suggest(name, KINDS, what="the kinds are")
+        raise ConfigError(f"there is no constraint of kind {name!r}; {hint}")
+    try:
+        return registry().parts("constraint", name)
+    except PluginError as err:
+        raise ConfigError(str(err)) from err
+
+
+def build(spec: Any, path: str = "constraint") -> Constraint:
+    """The constraint that a table describes.
+
+    Args:
+        spec: ``{"kind": name, parameter: value, …}``.
+        path: where it stands, for messages.
+
+    Raises:
+        ConfigError: with one line per mistake, each beginning with its path.
+    """
+    from rlenv.config.fit import build as build_record
+    from rlenv.config.problems import Problems
+
+    problems = Problems()
+    made: Any = None
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("kind"), str):
+        problems.add(
+            path,
+            f'a constraint is a table such as {{kind = "max_words", n = 400}}, not {spec!r:.80}',
+        )
+    else:
+        try:
+            cls = kind_of(spec["kind"])
+        except ConfigError as err:
+            problems.add(f"{path}.kind", str(err))
+        else:
+            parameters = {key: value for key, value in spec.items() if key != "kind"}
+            made = build_record(cls, parameters, path, problems)
+    problems.check()
+    return cast("Constraint", made)
+
+
+def build_all(specs: Any, path: str = "constraints") -> tuple[Constraint, ...]:
+    """The constraints of a list of tables, every mistake of all of them reported at once.
+
+    Raises:
+        ConfigError: for what is no list, an empty one, and every mistake in it.
+    """
+    if not isinstance(specs, Sequence) or isinstance(specs, str) or not specs:
+        raise ConfigError(f"{path}: a list of at least one constraint, not {specs!r:.80}")
+    made: list[Constraint] = []
+    problems: list[str] = []
+    for place, spec in enumerate(specs):
+        try:
+            made.append(build(spec, f"{path}[{place}]"))
+        except ConfigError as err:
+            problems += err.problems
+    if problems:
+        raise ConfigError(*problems)
+    return tuple(made)

@@ -1,0 +1,1 @@
+"""What a judge is asked and what counts as its answer."""

@@ -1,0 +1,1 @@
+"""Criteria, their trees and their versions."""

@@ -1,0 +1,1 @@
+"""Agreement, calibration, pairwise strengths and length slopes; plain arithmetic."""
