@@ -113,7 +113,8 @@ class Outcome:
     Args:
         score: finite float in [0, 1].
         detail: one line for a reader; fit for a policy to see, so it never holds the answer.
-        data: machine-readable facts, JSON values, equally fit for a policy.
+        data: machine-readable facts, JSON values, equally fit for a policy.  A report marks in the response what
+            an object in it has as ``spans``, pairs of character offsets, under the object's ``kind``.
         steps: process rewards as (turn index, score) pairs.
         private: what only the operator may see (gold, expected, diff).
 

@@ -293,3 +293,35 @@ def test_a_damaged_file_says_so(chromium, scores, make, tmp_path):
     out.write_text(text[:place] + "AAAA" + text[place + 4 :], "ascii")
     chromium.open(out)
     assert "the file is damaged or incomplete" in chromium.text("[role=alert]")
+
+
+def test_what_decided_a_stage_is_marked_in_the_response(opened, make):
+    row, stage = make
+    text = "\U0001d7ce one two\r\nthree " + "x" * 30_000 + " end"
+    found = [
+        {"kind": "keyword", "satisfied": True, "spans": [[2, 5], [6, 9]]},
+        {"kind": "no_digits", "satisfied": False, "spans": [[0, 1], [4, 7]]},
+        {"kind": "last_word", "satisfied": True, "spans": [[len(text) - 3, len(text)]]},
+        {"kind": "odd", "spans": [[9, 3], ["a", {}], 7, [10**9, 10**9 + 1], [-5, 2]]},
+    ]
+    messages = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "one"}]
+    listed = stage(data={"constraints": [{"kind": "keyword", "spans": [[0, 3]]}]})
+    page = opened(
+        [
+            row(response=text, stages=[stage(data={"constraints": found})]),
+            row(response=messages, stages=[listed]),
+        ]
+    )
+    page.click('.row[data-row="1"]')
+    page.until("document.querySelectorAll('mark').length")
+    assert page.eval("[...document.querySelectorAll('mark')].map((e) => [e.textContent, e.className])") == [
+        ["\U0001d7ce", "bad"], ["on", ""], ["e", "bad"], [" ", "bad"], ["t", "bad"], ["wo", ""], ["end", ""],
+    ]  # fmt: skip
+    titles = page.eval("[...document.querySelectorAll('mark')].map((e) => e.title)")
+    assert titles[2] == "keyword; no_digits, not satisfied"
+    page.click('.row[data-row="2"]')
+    page.until("document.querySelectorAll('mark').length === 1")
+    assert (
+        page.eval("document.querySelector('mark').closest('pre').previousSibling.innerText")
+        == "assistant"
+    )

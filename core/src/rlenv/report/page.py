@@ -24,7 +24,7 @@ from .markup import esc
 from .pack import BUDGET, fitting, packed
 
 MARK = "<!doctype html>\n<!-- a report of rlenv -->\n"
-SCRIPTS = ("unpack.js", "show.js", "arithmetic.js", "detail.js", "table.js", "main.js")
+SCRIPTS = ("unpack.js", "show.js", "marks.js", "arithmetic.js", "detail.js", "table.js", "main.js")
 PAGE_BYTES = 200_000
 
 

@@ -4,12 +4,15 @@ function what(title, ...nodes) {
   return el('div', { class: 'what' }, el('h4', {}, title), nodes);
 }
 
-function shownResponse(response) {
-  if (response === null || response === undefined || typeof response === 'string' || 'head' in response) return [passage(response)];
+// Text stages read the last message that the assistant says something in.
+function shownResponse(response, stages) {
+  const marks = marksOf(stages || []);
+  if (response === null || response === undefined || typeof response === 'string' || 'head' in response) return [passage(response, marks)];
+  const last = response.messages.findLastIndex(([role, text]) => role === 'assistant' && text !== '');
   const nodes = [];
   response.messages.forEach(([role, text], i) => {
     if (response.left && i === response.at) nodes.push(gap(response.left, 'message'));
-    nodes.push(el('p', { class: 'who' }, plainly(role)), passage(text));
+    nodes.push(el('p', { class: 'who' }, plainly(role)), passage(text, i === last ? marks : []));
   });
   return nodes.length ? nodes : [el('p', { class: 'note' }, 'no messages')];
 }
@@ -101,14 +104,14 @@ function explained(row, info) {
 
 function detail(row, info) {
   return el('div', { class: 'sides' },
-    el('div', {}, taskNodes(row, info.task), what('Response', shownResponse(row.response))),
+    el('div', {}, taskNodes(row, info.task), what('Response', shownResponse(row.response, row.stages))),
     el('div', {}, explained(row, info)));
 }
 
 function side(letter, row, info) {
   if (!row) return el('div', { class: 'vs' }, el('h3', {}, letter), el('p', { class: 'note' }, 'this run has no such row'));
   const title = letter + ', row ' + info.row.toLocaleString('en-US');
-  return el('div', { class: 'vs' }, el('h3', {}, title), row.same ? null : what('Response', shownResponse(row.response)), explained(row, info));
+  return el('div', { class: 'vs' }, el('h3', {}, title), row.same ? null : what('Response', shownResponse(row.response, row.stages)), explained(row, info));
 }
 
 function sideBySide(a, b, infoA, infoB) {

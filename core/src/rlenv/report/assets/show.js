@@ -36,13 +36,10 @@ function safe(text) {
 }
 
 // A text, or the two ends of one that was too long, with what is missing between them.
-function passage(text) {
+function passage(text, marks) {
   if (text === null || text === undefined) return el('p', { class: 'note' }, 'not in the file');
-  if (typeof text === 'string') {
-    if (!text) return el('p', { class: 'note' }, 'empty');
-    return el('pre', { class: 'text', tabindex: '0', dir: 'auto' }, safe(text));
-  }
-  return el('pre', { class: 'text', tabindex: '0', dir: 'auto' }, safe(text.head), gap(text.left, 'character'), safe(text.tail));
+  if (text === '') return el('p', { class: 'note' }, 'empty');
+  return el('pre', { class: 'text', tabindex: '0', dir: 'auto' }, markedText(text, marks || []));
 }
 
 function gap(left, noun) {
