@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError
 
 from .text import Text
+from .views import Span
 
 __all__ = ["Constraint", "Finding", "Relation", "Span", "holds", "in_order", "positive", "relation"]
 
-Span: TypeAlias = tuple[int, int]  # characters of the response, from and to
 Relation: TypeAlias = Literal["at least", "at most", "less than", "more than", "exactly"]
+
+
+def _tuple(spans: Iterable[Span]) -> tuple[Span, ...]:
+    return tuple(spans)
 
 
 @frozen
@@ -25,13 +30,15 @@ class Finding:
         wanted: what was asked for, a JSON value.
         spans: the places in the response that decided it, as character offsets.
         note: a few words where the numbers do not tell it all.
+        undecided: the work's budget ran out before it was known; never satisfied, nor is its opposite.
     """
 
     satisfied: bool
     measured: Any = None
     wanted: Any = None
-    spans: tuple[Span, ...] = field(default=(), converter=tuple)
+    spans: tuple[Span, ...] = field(default=(), converter=_tuple)
     note: str = ""
+    undecided: bool = False
 
 
 @runtime_checkable
@@ -39,7 +46,11 @@ class Constraint(Protocol):
     """One checkable demand on a response: an attrs class whose fields are its parameters.
 
     ``kind`` is the name in ``{kind = "max_words", n = 400}``.  ``check`` is linear in the length of the
-    text, and answers for every text.
+    text, and answers for every text.  Two things are optional:
+
+    - ``is_answer = True`` where what satisfies it is an answer in itself (a choice, a JSON document), so
+      that a response needs no words beside it;
+    - ``markers()``, the literal text that it asks for: a response of nothing else says nothing.
     """
 
     kind: ClassVar[str]

@@ -6,22 +6,33 @@ import re
 
 __all__ = ["sentences"]
 
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Full stops that end no sentence, without their last dot, caseless.
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof rev gen sen rep gov capt col lt sgt st jr sr vs etc e.g i.e cf al fig figs no nos vol pp p ed eds "
-    "approx est inc ltd co corp dept univ assn bros jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri "
-    "sat sun a.m p.m u.s u.k u.n ph.d m.d b.a m.a b.sc m.sc d.c u.s.a ave blvd rd sq ft oz lb min sec hr".split()
+_ABBREVIATIONS = _names(
+    """mr mrs ms dr prof rev gen sen rep gov capt col lt sgt st jr sr vs etc e.g i.e cf al fig figs no nos vol
+    pp p ed eds approx est inc ltd co corp dept univ assn bros jan feb mar apr jun jul aug sep sept oct nov dec
+    a.m p.m u.s u.k u.n e.u ph.d m.d b.a m.a b.sc m.sc d.c u.s.a ave blvd rd sq ft oz lb min hr ca resp incl viz"""
 )
-_SELDOM_FINAL = frozenset(
-    "mr mrs ms dr prof rev gen sen rep gov capt col lt sgt st vs e.g i.e cf fig figs approx".split()
+_SELDOM_FINAL = _names(
+    """mr mrs ms dr prof rev gen sen rep gov capt col lt sgt st vs e.g i.e cf fig figs approx ca viz"""
 )
-_END = re.compile(r"([.!?…]+|[。！？｡]+)([\"'”’»)\]*_]*)(?=(\s|$)|[^\s])")
-_TOKEN_BEFORE = re.compile(r"[\w.]*$")
-_STRUCTURE = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)]|#{1,6})\s)")
+_BEFORE_NUMBERS = _names("no nos vol pp p fig figs sec ch art eq")
+_END = re.compile(r"([.!?…]+|[。！？｡۔।॥؟]+)([\"'”’»)\]*_`]*)")
+_BEFORE = re.compile(r"[\w.]*$")
+_STRUCTURE = re.compile(r"\n\s*\n|\n(?=[^\S\n]*(?:[-*+•]|\d+[.)]|#{1,6})\s)")
+_LIST_NUMBER = re.compile(r"(?:^|\n)[-*+•#> \t]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)$")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """(start, end) of every sentence with a word in it; list items and paragraphs end one too."""
+    """(start, end) of every sentence with a word in it; list items and paragraphs end one too.
+
+    A mark ends a sentence where a space or the end follows.  It does not after an abbreviation, an initial or
+    the number of a list item, nor where a small letter follows an ellipsis or a quotation ("Why?" he asked).
+    """
     found: list[tuple[int, int]] = []
     start = 0
     for cut in [*(match.start() for match in _STRUCTURE.finditer(text)), len(text)]:
@@ -33,23 +44,27 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def _within(text: str, start: int, end: int) -> list[tuple[int, int]]:
     found = []
     for match in _END.finditer(text, start, end):
-        if match.start() >= start and _ends(text, match, end):
+        if _ends(text, match, start, end):
             found += _trimmed(text, start, match.end())
             start = match.end()
     return found + _trimmed(text, start, end)
 
 
-def _ends(text: str, match: re.Match[str], end: int) -> bool:
+def _ends(text: str, match: re.Match[str], start: int, end: int) -> bool:
     mark, after = match.group(1), match.end()
-    if mark[0] in "。！？｡":
+    if mark[0] in "。！？｡۔।॥؟":
         return True
-    if after < end and not text[after].isspace():
+    if after < end and not text[after].isspace() and not _wide(text[after]):
         return False
-    if mark[0] in "!?":
-        return not _goes_on(text, after, end)
     if mark == ".":
-        return not _abbreviates(text, match.start(), after, end)
-    return not _goes_on(text, after, end)  # an ellipsis
+        return not _abbreviates(text, match.start(), after, start, end)
+    bare = mark[0] in "!?" and not match.group(2)
+    return bare or not _goes_on(text, after, end)
+
+
+def _wide(letter: str) -> bool:
+    """Whether it is of a script that writes no spaces."""
+    return "\u3040" <= letter <= "\u9fff"
 
 
 def _goes_on(text: str, after: int, end: int) -> bool:
@@ -58,18 +73,21 @@ def _goes_on(text: str, after: int, end: int) -> bool:
     return rest[:1].islower()
 
 
-def _abbreviates(text: str, dot: int, after: int, end: int) -> bool:
-    before = _TOKEN_BEFORE.search(text[max(0, dot - 24) : dot])
-    token = before.group().casefold().strip(".") if before is not None else ""
-    if token in _SELDOM_FINAL:
+def _abbreviates(text: str, dot: int, after: int, start: int, end: int) -> bool:
+    window = text[max(start, dot - 24) : dot]
+    before = _BEFORE.search(window)
+    word = before.group().casefold().strip(".") if before is not None else ""
+    number = _LIST_NUMBER.search(window)
+    if number is not None and (dot - start <= 24 or number.group()[0] == "\n"):
         return after < end
-    initial = len(token) == 1 and token.isalpha() and text[dot - 1].isupper() and token != "i"
-    if token in _ABBREVIATIONS or initial:
-        return after < end and (initial or _goes_on(text, after, end))
-    at_line_start = not text[max(0, text.rfind("\n", 0, dot) + 1) : dot].strip().strip("0123456789")
-    if token.isdigit() and at_line_start:  # "1. First" begins a list item
+    if word in _SELDOM_FINAL:
+        return after < end
+    alone = len(word) == 1 and word.isalpha() and text[dot - 1].isupper() and word != "i"
+    if word in _BEFORE_NUMBERS and text[after : after + 3].strip()[:1].isdigit():
         return True
-    return _goes_on(text, after, end)
+    if word in _ABBREVIATIONS or alone:
+        return after < end and (alone or _goes_on(text, after, end))
+    return False
 
 
 def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -77,5 +95,4 @@ def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    piece = text[start:end]
-    return [(start, end)] if any(c.isalnum() for c in piece) else []
+    return [(start, end)] if any(map(str.isalnum, text[start:end])) else []

@@ -3,44 +3,56 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 from .sentences import sentences
+from .views import Span, View, caseless, look_alikes, plain
 
 __all__ = ["Text"]
 
-# Letters, marks and digits; apostrophes and hyphens only between them.
-_WORD = re.compile(r"[^\W_]+(?:['’\-‐‑][^\W_]+)*")
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
-_INVISIBLE = {0x00AD: None, 0x034F: None, 0x061C: None, 0x115F: None, 0x1160: None, 0x17B4: None, 0x17B5: None, 0x180E: None, 0x3164: None, 0xFEFF: None, 0xFFA0: None}  # fmt: skip
-_INVISIBLE |= dict.fromkeys(
-    [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)]
+_ASCII_WORD = re.compile(
+    r"(?:[A-Za-z]\.){2,}"
+    r"|[A-Za-z0-9]+(?:['\-_&][A-Za-z0-9]+|(?<=[0-9])[.,:][0-9][A-Za-z0-9]*){0,4}"
 )
-_INVISIBLE |= dict.fromkeys(
-    [*range(0xFE00, 0xFE10), *range(0xE0000, 0xE0080), *range(0xE0100, 0xE01F0)]
-)
-_LOOK_ALIKES = str.maketrans(
-    "аеорсухіјѕһԁԛԝӏьАВЕКМНОРСТУХІЈЅԌԚԜαβγεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑɡʟꞌ՛",
-    "aeopcyxijshdqwlbABEKMHOPCTYXIJSGQWaBgeiknopruxABEZHIKMNOPTYXiagL''",
-)
+
+
+@lru_cache(maxsize=1)
+def _word() -> Any:
+    import regex  # type: ignore[import-untyped]
+
+    alone = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+    letter = r"[\p{L}\p{N}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
+    rest = r"[\p{L}\p{M}\p{N}\p{Cf}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
+    return regex.compile(
+        rf"(?:[A-Za-z]\.){{2,}}|{alone}[\p{{M}}\u30FC]*"
+        rf"|{letter}{rest}*(?:['’‘\-‐‑_&]{letter}{rest}*|(?<=\p{{N}})[.,:٫٬]\p{{N}}{rest}*){{0,4}}",
+        regex.V1,
+    )
 
 
 class Text:
-    """One response and, where it matters, the prompt.  Offsets are those of ``raw``."""
+    """One response and, where it matters, the prompt.  Offsets are those of ``raw``.
+
+    A *word* is a run of letters, marks and digits; hyphens, apostrophes and the points of numbers join up
+    to five of them.  Scripts that write no spaces count a word per character (Han, kana).
+    A *line* ends where Python's ``splitlines`` says.  A *paragraph* is what stands between blank lines.
+    """
 
     def __init__(self, raw: str, prompt: str = "") -> None:
         self.raw = raw
         self.prompt = prompt
 
     @cached_property
-    def word_spans(self) -> list[tuple[int, int]]:
-        return [found.span() for found in _WORD.finditer(self.raw)]
+    def word_spans(self) -> list[Span]:
+        pattern = _ASCII_WORD if self.raw.isascii() else _word()
+        return [found.span() for found in pattern.finditer(self.raw)]
 
     @cached_property
     def words(self) -> list[str]:
         """The words as written; a hyphenated or contracted word is one."""
-        return _WORD.findall(self.raw)
+        return [self.raw[start:end] for start, end in self.word_spans]
 
     @cached_property
     def lower_words(self) -> list[str]:
@@ -51,35 +63,63 @@ class Text:
         return self.raw.splitlines()
 
     @cached_property
-    def paragraphs(self) -> list[str]:
-        """The blocks between blank lines, none of them blank."""
-        return [block for block in _BLANK.split(self.raw.strip()) if block.strip()]
+    def line_spans(self) -> list[Span]:
+        """Where each line begins and ends, its line break left out."""
+        spans, at = [], 0
+        for line in self.raw.splitlines(keepends=True):
+            spans.append((at, at + len(line.splitlines()[0])))
+            at += len(line)
+        return spans
 
     @cached_property
-    def sentences(self) -> list[tuple[int, int]]:
+    def paragraphs(self) -> list[str]:
+        """The blocks between blank lines, none of them blank."""
+        return [self.raw[start:end] for start, end in self.paragraph_spans]
+
+    @cached_property
+    def paragraph_spans(self) -> list[Span]:
+        """Where each paragraph begins and ends."""
+        text = self.raw.replace("\r\n", " \n").replace("\r", "\n")  # of one length
+        start, spans = 0, []
+        for cut in [*_BLANK.finditer(text), None]:
+            end = len(text) if cut is None else cut.start()
+            block = text[start:end]
+            if block.strip():
+                spans.append(
+                    (start + len(block) - len(block.lstrip()), start + len(block.rstrip()))
+                )
+            start = end if cut is None else cut.end()
+        return spans
+
+    @cached_property
+    def sentences(self) -> list[Span]:
         """Where each sentence begins and ends."""
         return sentences(self.raw)
 
     @cached_property
+    def plain_view(self) -> View:
+        """As a reader sees it: compatibility forms composed (NFKC), invisible characters gone."""
+        return plain(self.raw)
+
+    @cached_property
+    def caseless_view(self) -> View:
+        """``plain_view`` without case, with one form of every quotation mark and hyphen."""
+        return caseless(self.plain_view)
+
+    @cached_property
+    def skeleton_view(self) -> View:
+        """``caseless_view`` with look-alikes of Latin letters as these: for words that must not be there."""
+        return look_alikes(self.caseless_view)
+
+    @property
     def plain(self) -> str:
-        """As a reader sees it: compatibility forms composed, invisible characters gone.  Other offsets."""
-        if self.raw.isascii():
-            return self.raw
-        return unicodedata.normalize("NFKC", self.raw).translate(_INVISIBLE)
+        return self.plain_view.text
 
-    @cached_property
+    @property
     def skeleton(self) -> str:
-        """``plain``, caseless, with look-alikes of Latin letters as these: for words that must not be there."""
-        if self.raw.isascii():
-            return self.raw.lower()
-        decomposed = unicodedata.normalize("NFD", self.plain.translate(_LOOK_ALIKES).casefold())
-        return unicodedata.normalize("NFC", decomposed)
-
-    @cached_property
-    def skeleton_words(self) -> list[str]:
-        return _WORD.findall(self.skeleton)
+        return self.skeleton_view.text
 
     @property
     def blank(self) -> bool:
         """Whether there is neither letter nor digit."""
-        return not self.words
+        return not self.word_spans

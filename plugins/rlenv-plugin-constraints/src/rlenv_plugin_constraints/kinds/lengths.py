@@ -1,13 +1,14 @@
-"""How long a response is: words, sentences, paragraphs, lines, characters, tokens."""
+"""How long a response is: words, sentences, paragraphs, lines, characters."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from ..constraint import Finding, in_order, positive
-from ..text import Text
+from rlenv_plugin_constraints.constraint import Finding, in_order, positive
+from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.views import visible
 
 __all__ = [
     "Characters",
@@ -16,7 +17,6 @@ __all__ = [
     "MinWords",
     "Paragraphs",
     "Sentences",
-    "Tokens",
     "Words",
 ]
 
@@ -45,7 +45,7 @@ class Words(_Range):
     kind: ClassVar[str] = "words"
 
     def check(self, text: Text) -> Finding:
-        return _in_range(len(text.words), self.min, self.max)
+        return _in_range(len(text.word_spans), self.min, self.max)
 
 
 @frozen
@@ -58,7 +58,7 @@ class MaxWords:
     def check(self, text: Text) -> Finding:
         over = text.word_spans[self.n :]
         spans = [(over[0][0], over[-1][1])] if over else []
-        return Finding(not over, len(text.words), {"max": self.n}, spans)
+        return Finding(not over, len(text.word_spans), {"max": self.n}, tuple(spans))
 
 
 @frozen
@@ -69,7 +69,7 @@ class MinWords:
     n: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        return _in_range(len(text.words), self.n, None)
+        return _in_range(len(text.word_spans), self.n, None)
 
 
 @frozen
@@ -92,17 +92,16 @@ class Paragraphs(_Range):
     def check(self, text: Text) -> Finding:
         if not self.separator:
             return _in_range(len(text.paragraphs), self.min, self.max)
-        blocks: list[bool] = [False]
+        blocks = [False]
         for line in text.lines:
             if line.strip() == self.separator:
                 blocks.append(False)
-            elif any(c.isalnum() for c in line):
+            elif any(map(str.isalnum, line)):
                 blocks[-1] = True
-        if not all(blocks):
-            return Finding(
-                False, sum(blocks), {"min": self.min, "max": self.max}, note="a paragraph is empty"
-            )
-        return _in_range(len(blocks), self.min, self.max)
+        found = _in_range(sum(blocks), self.min, self.max)
+        if all(blocks[1:-1]):  # a divider may open or close the text
+            return found
+        return evolve(found, satisfied=False, note="a paragraph is empty")
 
 
 @frozen
@@ -112,35 +111,14 @@ class Lines(_Range):
     kind: ClassVar[str] = "lines"
 
     def check(self, text: Text) -> Finding:
-        return _in_range(
-            sum(not line.isspace() and line != "" for line in text.lines), self.min, self.max
-        )
+        return _in_range(sum(bool(line.strip()) for line in text.lines), self.min, self.max)
 
 
 @frozen
 class Characters(_Range):
-    """Characters (code points), spaces at both ends left out."""
+    """Characters (code points) that can be seen, spaces at both ends left out."""
 
     kind: ClassVar[str] = "characters"
 
     def check(self, text: Text) -> Finding:
-        return _in_range(len(text.raw.strip()), self.min, self.max)
-
-
-@frozen
-class Tokens:
-    """At most ``n`` tokens by estimate: a word of up to four characters is one, a longer one a token per
-    four, every other sign that is no space one.  A budget that needs no tokenizer; it overcounts English
-    by about a fifth."""
-
-    kind: ClassVar[str] = "tokens"
-    n: int = field(validator=positive)
-
-    def check(self, text: Text) -> Finding:
-        letters = 0
-        estimate = 0
-        for start, end in text.word_spans:
-            letters += end - start
-            estimate += (end - start + 3) // 4
-        others = len("".join(text.raw.split())) - letters
-        return Finding(estimate + others <= self.n, estimate + others, {"max": self.n})
+        return _in_range(len(visible(text.raw).strip()), self.min, self.max)
