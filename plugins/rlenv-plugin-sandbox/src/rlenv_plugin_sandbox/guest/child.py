@@ -25,18 +25,20 @@ HEADER = struct.Struct(
 PYTHON, NATIVE = 0, 1
 BROKEN = 70  # exit status of a child that could not do its part
 STDIN, PAYLOAD = 1, 2  # which of the optional descriptors were given
+BUSY = 4  # beside these: others run too, so that no processor stands idle for a rehearsal
 STARTED, FAILED = b"s", b"f"
+STARTED_BUSY = b"b"  # to the zygote: begun, and the next need not rehearse
 STDIN_COPY = rooms.HOME + "/.stdin"  # what /dev/stdin names, where there is no /proc
 _INLINE = 65536
 _SPACE = socket.CMSG_SPACE(8 * 4)
 
 
-def serve(job: socket.socket, plan: Plan) -> NoReturn:
+def serve(job: socket.socket, plan: Plan, *, rehearse: bool) -> NoReturn:
     """Prepare, wait for START, run.  Never returns."""
     status = BROKEN
     try:
         plan.prepare()
-        for module in plan.rehearsals:
+        for module in plan.rehearsals if rehearse else ():
             module.rehearse()
         message, fds = _receive(job)
         if message:
@@ -82,7 +84,7 @@ def _ready(
         raise
     job.send(STARTED)
     if plan.begun is not None:
-        os.write(plan.begun, STARTED)
+        os.write(plan.begun, STARTED_BUSY if given & BUSY else STARTED)
     return kind, text, [stdin, *fds[:3]]
 
 
@@ -169,6 +171,7 @@ class Plan:
         self.null = os.open("/dev/null", os.O_RDONLY)
         self.home = config["home"]
         self.rehearsals: list[Any] = []
+        self.bare = False  # whether a fork has nothing to tell the modules that are imported
         self.begun: int | None = None  # where a child says that it begins, besides the job socket
         self.desk: Any = None  # the working directory
         self.seed = int(config["environment"].get("PYTHONHASHSEED", "0"))

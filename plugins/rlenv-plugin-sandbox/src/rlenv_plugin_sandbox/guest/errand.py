@@ -35,7 +35,7 @@ class Run:
             self.failure = error.errno or 1
         if self.pid == 0:
             self.ours.close()
-            child.serve(theirs, plan)
+            child.serve(theirs, plan, rehearse=True)
         theirs.close()
         self.ours.setblocking(False)
         self.on = self.began = self.silent = self.deaf = self.truncated = False

@@ -69,6 +69,7 @@ class Nursery:
         self.number = 0  # of the run that began last
         self.condemned = 0  # of the run to be killed
         self.failures = 0
+        self.rehearse = True  # the next child: what every run does, done once where nobody waits
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
         self.poll.register(self.begun, select.POLLIN)
@@ -79,13 +80,14 @@ class Nursery:
         Raises:
             OSError: no process could be made.
         """
-        if self.space is not None:
+        bare = self.space is not None and self.plan.bare
+        if self.space is not None and not bare:
             linux.setns(self.space, linux.CLONE_NEWPID)
             linux.unshare(linux.CLONE_NEWPID)
         self._weigh(b"1000")  # when memory is short, theirs is taken before ours
         pid = -1
         try:
-            pid = os.fork()
+            pid = linux.clone(linux.CLONE_NEWPID) if bare else os.fork()
         finally:
             if pid:
                 self._weigh(self._usual)
@@ -116,7 +118,7 @@ class Nursery:
     def _spare(self) -> None:
         pid = self.born()
         if not pid:
-            child.serve(self.job, self.plan)
+            child.serve(self.job, self.plan, rehearse=self.rehearse)
         self.spare = (pid, _pidfd(pid))
         self.poll.register(self.spare[1], select.POLLIN)
 
@@ -152,7 +154,8 @@ class Nursery:
         self.current, self.spare = self.spare, None
         self.failures = 0
         self.number += 1
-        return word == child.STARTED
+        self.rehearse = word != child.STARTED_BUSY
+        return word in (child.STARTED, child.STARTED_BUSY)
 
     def stillborn(self) -> bool:
         """The spare is dead; perhaps it began in the moment since we looked."""

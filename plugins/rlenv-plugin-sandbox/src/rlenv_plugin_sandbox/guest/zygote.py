@@ -125,8 +125,9 @@ def warm(config: dict[str, Any], plan: child.Plan) -> None:
     sys.path += config["packages"]
     _as_usual(plan)
     names = () if plan.native else (*COMMON, *config["preload"])
+    plan.bare = "clone" in linux.NUMBERS
     for name in names:
-        _import(name)
+        _import(name, plan)
         module = sys.modules[name]
         if callable(getattr(module, "rehearse", None)):
             module.rehearse()
@@ -134,17 +135,34 @@ def warm(config: dict[str, Any], plan: child.Plan) -> None:
     for name in ("random", "numpy.random"):  # a verdict must not depend on chance
         if name in sys.modules:
             sys.modules[name].seed(plan.seed)
+    plan.bare = plan.bare and not _native() and "threading" not in sys.modules
 
 
-def _import(name: str) -> None:
+def _import(name: str, plan: child.Plan) -> None:
     """Import it; ``random`` sows itself at a fork, and may do so again once a program has begun."""
     usual = os.register_at_fork
-    if name == "random":
-        os.register_at_fork = lambda **_: None
+
+    def registered(**handlers: Any) -> None:
+        if name != "random":
+            plan.bare = False
+            usual(**handlers)
+
+    os.register_at_fork = registered
     try:
         __import__(name)
     finally:
         os.register_at_fork = usual
+
+
+def _native() -> bool:
+    """Whether native code from outside the standard library is here, or OpenSSL: they hear of forks too."""
+    own = os.path.join(os.path.dirname(os.__file__), "lib-dynload")
+    for name, module in sys.modules.items():
+        file = getattr(module, "__file__", None) or ""
+        native = file.endswith(".so") and os.path.dirname(file) != own
+        if native or name in ("_ssl", "_hashlib"):
+            return True
+    return False
 
 
 def _as_usual(plan: child.Plan) -> None:

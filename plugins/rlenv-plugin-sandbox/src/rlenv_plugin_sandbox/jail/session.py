@@ -41,7 +41,10 @@ class Session:
         profile = self._slot.profile
         cpu = min(profile.cpu_s, cpu_s or profile.cpu_s)
         wall = min(profile.wall_s, wall_s or profile.wall_s)
-        text, payload = message(program, files, profile.runtime, cpu, has_stdin=bool(stdin))
+        busy = not self._slot.alone()
+        text, payload = message(
+            program, files, profile.runtime, cpu, has_stdin=bool(stdin), busy=busy
+        )
         run = Run(self._slot, cpu, wall)
         try:
             run.begin(text, payload, stdin)

@@ -13,7 +13,7 @@ _HEADER = struct.Struct("<BBddI")
 _FILE = struct.Struct("<HIQ")
 _INLINE = 60_000
 _PYTHON, _NATIVE = 0, 1
-_STDIN, _PAYLOAD = 1, 2
+_STDIN, _PAYLOAD, _BUSY = 1, 2, 4
 
 
 def message(
@@ -23,8 +23,11 @@ def message(
     cpu: float,
     *,
     has_stdin: bool,
+    busy: bool = False,
 ) -> tuple[bytes, bytes]:
     """(what goes with the message, what goes in a file of its own because of its size).
+
+    ``busy`` says that other places work too: the child after this one then readies itself at less cost.
 
     Raises:
         ConfigError: a file's name leads out of the working directory, or the program has no such form.
@@ -32,7 +35,7 @@ def message(
     kind, text = _program(program, runtime)
     body = text + b"".join(_file(name, content) for name, content in files.items())
     inline = len(body) <= _INLINE
-    given = (_STDIN if has_stdin else 0) | (0 if inline else _PAYLOAD)
+    given = (_STDIN if has_stdin else 0) | (0 if inline else _PAYLOAD) | (_BUSY if busy else 0)
     header = _HEADER.pack(kind, given, cpu, 0.0, len(text))
     return (header + body, b"") if inline else (header, body)
 
