@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from rlenv.errors import ConfigError
+
+_BELOW = re.compile(r"([a-z_]\w*(?:\[\d+\]|\[\d+\]\.\w+|\.\w+\[\d+\])+(?:\.\w+)*): ")
 
 
 class Problems:
@@ -27,9 +30,13 @@ class Problems:
             self.found.append((path, text))
 
     def error(self, path: str, error: ConfigError) -> None:
-        """Note every mistake that a ConfigError lists."""
+        """Note every mistake that a ConfigError lists; a line may begin with a path below ``path``."""
         for line in error.problems or (str(error),):
-            self.add(path, line)
+            below = _BELOW.match(line)
+            if below is None:
+                self.add(path, line)
+            else:
+                self.add(f"{path}.{below[1]}" if path else below[1], line[below.end() :])
 
     def lines(self) -> list[str]:
         return [self._line(path, text) for path, text in self.found]

@@ -54,15 +54,25 @@ def build(spec: Any, path: str = "constraint") -> Constraint:
             f'a constraint is a table such as {{kind = "max_words", n = 400}}, not {spec!r:.80}',
         )
     else:
+        parameters = {key: value for key, value in spec.items() if key != "kind"}
         try:
+            if ":" in spec["kind"]:
+                return _instruction(spec["kind"], parameters, path)
             cls = kind_of(spec["kind"])
         except ConfigError as err:
-            problems.add(f"{path}.kind", str(err))
+            for line in err.problems or (str(err),):
+                problems.add(f"{path}.kind", line)
         else:
-            parameters = {key: value for key, value in spec.items() if key != "kind"}
             made = build_record(cls, parameters, path, problems)
     problems.check()
     return cast("Constraint", made)
+
+
+def _instruction(name: str, parameters: Mapping[str, Any], path: str) -> Constraint:
+    """What an instruction of IFEval or IFBench, ``keywords:existence``, means strictly."""
+    from .ids import spec_of
+
+    return build(spec_of(name, parameters), path)
 
 
 def build_all(specs: Any, path: str = "constraints") -> tuple[Constraint, ...]:

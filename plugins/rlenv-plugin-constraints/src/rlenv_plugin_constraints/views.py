@@ -8,15 +8,16 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-__all__ = ["Span", "View", "caseless", "look_alikes", "plain", "visible"]
+__all__ = ["UNSEEN", "Span", "View", "caseless", "look_alikes", "plain", "visible"]
 
 Span: TypeAlias = tuple[int, int]  # characters of the response, from and to
 
-# Format characters, variation selectors and fillers: there, and not seen.
-_UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]+"
+# Format characters, variation selectors and fillers, as a range for a class: there, and not seen.
+UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef"
 )
+_UNSEEN = re.compile(f"[{UNSEEN}]+")
 _ALIKE = dict(zip("‘’‚‛ʼʹ′＇`´“”„‟″«»‐‑‒–—−", "''''''''''\"\"\"\"\"\"\"------", strict=True))
 _QUOTES = str.maketrans(_ALIKE)
 # Caseless letters of other alphabets that cannot be told from Latin ones.

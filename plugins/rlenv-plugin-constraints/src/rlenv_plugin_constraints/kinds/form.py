@@ -13,12 +13,12 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_constraints.constraint import Finding, in_order
 from rlenv_plugin_constraints.phrases import Phrase
 from rlenv_plugin_constraints.text import Text
-from rlenv_plugin_constraints.views import Span, caseless, plain
+from rlenv_plugin_constraints.views import UNSEEN, Span, caseless, plain
 
 __all__ = ["Bullets", "Choice", "Highlights", "Placeholders", "Range", "Title"]
 
-_TITLE = re.compile(r"""[#*_>\s"“”«]*<<([^<>\n]+)>>[*_\s"”»]*""")
-_BULLET = re.compile(r"[ \t>]*(?:[-*+][ \t]+|[•‣◦▪●·⁃∙][ \t]*)(?P<item>.*)")
+_TITLE = re.compile(rf"""[#*_>\s"“”«{UNSEEN}]*<<([^<>\n]+)>>[*_\s"”»{UNSEEN}]*""")
+_BULLET = re.compile(rf"[ \t>{UNSEEN}]*(?:[-*+][ \t]+|[•‣◦▪●·⁃∙][ \t]*)(?P<item>.*)")
 _HIGHLIGHT = re.compile(r"(?<![*\\\w])(\*{1,3})(?![\s*])([^*\n]+)(?<![\s\\])\1(?![*\w])")
 _PLACEHOLDER = re.compile(r"(?<![\]!\w\[\\])\[([^\[\]\n\"]+)\](?![(\]])")
 _SHOWN = 100

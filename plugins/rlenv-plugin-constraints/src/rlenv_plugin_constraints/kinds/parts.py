@@ -11,14 +11,14 @@ from rlenv.errors import ConfigError
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.text import Text
-from rlenv_plugin_constraints.views import Span, caseless, plain
+from rlenv_plugin_constraints.views import UNSEEN, Span, caseless, plain
 
 from .form import Range
 
 __all__ = ["Responses", "SectionOrder", "Sections"]
 
 _NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-_LEAD = r"[#*_>\-\s\"“(\[]*"
+_LEAD = rf"[#*_>\-\s\"“(\[{UNSEEN}]*"
 
 
 def _even(text: str) -> str:
@@ -116,7 +116,7 @@ class SectionOrder:
 
 def _heading(line: str) -> str:
     """A line without what marks a heading."""
-    text = re.sub(r"^[\s#*_>]*(?:\d{1,3}[.)]|[ivxIVX]{1,6}[.)])?", "", line)
+    text = re.sub(rf"^[\s#*_>{UNSEEN}]*(?:\d{{1,3}}[.)]|[ivxIVX]{{1,6}}[.)])?", "", line)
     return _even(text).strip("#*_: ")
 
 

@@ -1,0 +1,158 @@
+"""Responses that say nothing: blank ones, the prompt again, refusals, fillers, a list of what was asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from statistics import fmean
+
+from rlenv.values import Task
+
+from .constraint import Constraint
+from .text import Text
+
+__all__ = ["CONSTANTS", "contentless", "earnings"]
+
+CONSTANTS = {
+    "an empty response": "",
+    '"."': ".",
+    '"ok"': "ok",
+    '"12345"': "12345",
+    "a refusal": "I'm sorry, but I can't help with that.",
+}
+_TASKS = 300  # tasks of a survey, spread over all
+_RUN = 4  # words that stand in the prompt in this order are its words
+_FILLERS = frozenset(
+    """ok okay okey k sure done yep yeah hi hello hey thanks thank you test testing hmm um uh idk none null nil nan
+    n a na todo tbd lorem ipsum dolor sit amet foo bar baz blah pass passed correct true false answer response
+    title section sections item point bullet placeholder placeholders highlight highlighted text word words p.s ps p
+    output result here it is certainly of course great good nice yes no""".split()  # noqa: SIM905
+)
+_ANSWERS = frozenset(("yes", "no", "true", "false"))
+_ASKS_NUMBER = re.compile(
+    r"how (?:many|much|old|long|far|tall|big)|what (?:is|are|year|number)|which year|calculat|comput|solve|number|sum\b|\d\s*[-+*/×÷=]\s*\d",
+    re.I,
+)
+_REFUSAL = re.compile(
+    r"(?:(?:i(?:'m| am)|we(?:'re| are))\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|apologies|unfortunately|as an ai\b[^.]{0,40}|i(?:'m| am) (?:not able|unable)"
+    r"|i (?:can(?:no|')t|cannot|won't|will not|don't know|do not know|must decline))",
+)
+_HELPLESS = re.compile(
+    r"(?:can(?:no|')t|cannot|unable|not able|won't|will not|must decline|could not|couldn't)\b[^.!?]{0,40}?"
+    r"\b(?:help|assist|comply|answer|fulfil+|provide|do (?:that|this|it)|with (?:that|this|it)|request|continue|respond)|don't know|do not know|no comment",
+)
+
+
+def contentless(text: Text, constraints: Sequence[Constraint]) -> str:
+    """Why a response says nothing, in a few words; "" where it says something.
+
+    It is a test of what can be told without knowing the answer: a response without a word, one that only
+    refuses, the prompt again, and one of nothing but fillers, numbers and the markers that the constraints
+    ask for.  Where a constraint asks for an answer in itself (a choice, a JSON document), only a blank
+    response and a refusal say nothing.
+
+    Args:
+        text: the response, with its prompt.
+        constraints: what it was asked for.
+    """
+    if text.blank:
+        return "there is no word in it"
+    if _refuses(text):
+        return "it only refuses"
+    if any(getattr(part, "is_answer", False) for part in constraints):
+        return ""
+    words = text.lower_words
+    covered, head = _covered(words, text.prompt)
+    markers = _words(mark for part in constraints for mark in getattr(part, "markers", tuple)())
+    own = [
+        word
+        for word, known in zip(words, covered, strict=True)
+        if not (known or word in markers or word.strip(".") in _FILLERS or word.isnumeric())
+        and (len(word) > 1 or not word.isascii())
+    ]
+    if head:
+        again = any(part.kind == "repeats_prompt" for part in constraints)
+        if len(own) < (1 if again else 1 + len(words) // 20):
+            return "it only repeats the prompt"
+    if not own and not any(covered) and not _may_be_short(words, text.prompt, markers):
+        return "it holds only fillers, numbers and what the constraints ask for"
+    distinct = len(set(words))
+    if len(words) >= 20 and distinct <= 3 + len(words) // 30:
+        return "it says the same few words over and over"
+    return ""
+
+
+def _refuses(text: Text) -> bool:
+    if len(text.raw) > 400:
+        return False
+    said = " ".join(text.caseless_view.text.split())
+    return _REFUSAL.match(said) is not None and (
+        _HELPLESS.search(said) is not None or len(text.words) <= 3
+    )
+
+
+def _may_be_short(words: Sequence[str], prompt: str, markers: frozenset[str]) -> bool:
+    """Whether these few words may answer the prompt: yes or no, a number, the one word asked for."""
+    if len(words) == 1 and words[0] in markers:
+        return True
+    if any(map(str.isnumeric, words)):
+        return _ASKS_NUMBER.search(prompt) is not None
+    return "?" in prompt and any(word in _ANSWERS for word in words)
+
+
+def _covered(words: Sequence[str], prompt: str) -> tuple[list[bool], bool]:
+    """Which words stand in the prompt in runs, and whether its first words are among them."""
+    runs, first, size = _runs(prompt)
+    covered = [False] * len(words)
+    head = False
+    if size:
+        for at in range(len(words) - size + 1):
+            run = tuple(words[at : at + size])
+            if run in runs:
+                covered[at : at + size] = [True] * size
+                head = head or run == first
+    return covered, head
+
+
+@lru_cache(maxsize=64)  # many responses have one prompt
+def _runs(prompt: str) -> tuple[frozenset[tuple[str, ...]], tuple[str, ...], int]:
+    words = Text(prompt).lower_words
+    size = min(_RUN, len(words))
+    runs = [tuple(words[at : at + size]) for at in range(len(words) - size + 1)]
+    return frozenset(runs), runs[0] if runs else (), size
+
+
+def _words(marks: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for mark in marks for word in Text(mark).lower_words)
+
+
+def earnings(score: Callable[[Task, str], float], tasks: Sequence[Task]) -> list[str]:
+    """What policies that read nothing earn on these tasks, as warnings of an environment.
+
+    Args:
+        score: what the stage gives for a response to a task.
+        tasks: the environment's; at most 300 of them, spread evenly, are tried.
+
+    Returns:
+        One line, or none where no such policy earns anything and the tasks have answers, which other
+        stages may read.
+    """
+    step = max(1, -(-len(tasks) // _TASKS))
+    some = tasks[::step]
+    if not some:
+        return []
+    earned = {name: fmean(score(task, said) for task in some) for name, said in CONSTANTS.items()}
+    earned["an echo of the prompt"] = fmean(score(task, task.prompt) for task in some)
+    best = max(earned.values())
+    if best == 0 and any(task.answer is not None for task in some):
+        return []
+    listed = ", ".join(f"{name} {mean:.3f}" for name, mean in sorted(earned.items(), key=_dearest))
+    said = f"a policy that reads nothing earns up to {best:.3f} here ({listed})"
+    return [
+        f"{said}: constraints say how to answer, not whether it is right; add a stage that does"
+    ]
+
+
+def _dearest(item: tuple[str, float]) -> tuple[float, str]:
+    return -item[1], item[0]

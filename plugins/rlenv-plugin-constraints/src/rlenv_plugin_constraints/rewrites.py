@@ -1,0 +1,81 @@
+"""Rewrites of a response that keep what it satisfies, and such as break a constraint; ``rlenv_rewrites``."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rlenv.hooks import Rewrite
+from rlenv.values import Task
+
+__all__ = ["keeping", "rewrites"]
+
+_CYRILLIC = str.maketrans("aeopcyx", "аеорсух")
+
+
+def rewrites() -> Sequence[Rewrite]:
+    """Rewrites of responses to tasks with ``info.constraints``."""
+    breaking = [Rewrite(name, _of(kind, edit), keeps=False) for name, kind, edit in _BREAKING]
+    return [*keeping(), *breaking]
+
+
+def keeping() -> Sequence[Rewrite]:
+    """Rewrites that no reader would notice."""
+    return [Rewrite(name, _always(edit), keeps=True) for name, edit in _KEEPING.items()]
+
+
+def _always(edit: Callable[[str], str]) -> Callable[[Task, str], str | None]:
+    def apply(_task: Task, response: str) -> str | None:
+        changed = edit(response)
+        return None if changed == response else changed
+
+    return apply
+
+
+def _of(kind: str, edit: Callable[[str, Mapping[str, Any]], str]) -> Any:
+    """Applies where the task has a constraint of this kind."""
+
+    def apply(task: Task, response: str) -> str | None:
+        tables = task.info.get("constraints", ())
+        found = next((table for table in tables if table["kind"] == kind), None)
+        return None if found is None else edit(response, found)
+
+    return apply
+
+
+_KEEPING: Mapping[str, Callable[[str], str]] = {
+    "newline at the end": lambda text: text + "\n",
+    "blank line before": lambda text: "\n" + text,
+    "spaces at the end": lambda text: text + "   ",
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "decomposed accents": lambda text: unicodedata.normalize("NFD", text),
+    "curly apostrophes": lambda text: text.replace("'", "’"),
+    "thinking before": lambda text: f"<think>Which words, and how many?</think>\n{text}",
+    "byte order mark": lambda text: "\ufeff" + text,
+}
+
+_BREAKING: Sequence[tuple[str, str, Callable[[str, Mapping[str, Any]], str]]] = (
+    ("a comma", "no_comma", lambda text, _: text + " Well, so it is."),
+    ("an ideographic comma", "no_comma", lambda text, _: text.replace(" and ", "、", 1) + "、"),
+    ("a forbidden word", "forbids", lambda text, of: f"{text} {of['words'][0]}"),
+    ("a forbidden word in capitals", "forbids", lambda text, of: f"{text} {of['words'][0].upper()}"),
+    ("a forbidden word in disguise", "forbids", lambda text, of: f"{text} {of['words'][0].translate(_CYRILLIC)}"),
+    ("a forbidden word with a soft hyphen", "forbids", lambda text, of: f"{text} \u00ad".join(["", of["words"][0]])),
+    ("keywords within others", "contains", lambda text, of: _glued(text, of["words"])),
+    ("a small letter", "uppercase", lambda text, _: "a " + text),
+    ("words after the end", "ends_with", lambda text, _: text + " And more."),
+    ("a fourth bullet", "bullets", lambda text, _: text + "\n* one more thing"),
+    ("a line before the title", "title", lambda text, _: "Here it is:\n" + text),
+    ("one section more", "sections", lambda text, _: text + "\n\nSection 3\nMore of it."),
+    ("another option too", "choice", lambda text, of: f"{text} {of['options'][0]} {of['options'][1]}"),
+    ("the postscript alone", "postscript", lambda text, _: text.split("\n")[0]),
+)  # fmt: skip
+
+
+def _glued(text: str, words: Sequence[str]) -> str:
+    """Every keyword as a part of a longer word."""
+    for word in words:
+        for form in (word, word.capitalize(), word.upper()):
+            text = text.replace(form, f"x{form}x")
+    return text
