@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from rlenv_plugin_judge.transport.request import Transport
+from rlenv.errors import ConfigError, VerifierFault
+from rlenv.values import Fault
 
-from .verdict import Field, Verdict
+from rlenv_plugin_judge.transport.request import Reply, Request, Transport, Usage
+
+from .envelope import seal
+from .logprobs import expected_of
+from .verdict import Field, NoVerdict, Verdict, opening, parse
+
+MAX_TOKENS = 2048  # of one reply: room to reason, and an end for those who go on and on
+_TOP = 20
 
 
 async def ask(
@@ -18,16 +27,93 @@ async def ask(
     key: bytes,
     want_logprobs: bool = False,
     attempts: int = 3,
+    params: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Put untrusted ``material`` before a judge.
 
+    A reply without a valid verdict (cut off, filtered, refused, in another form) is asked for again with a
+    fresh nonce, ``attempts`` times in all.
+
     Args:
         instructions: trusted; what is to be judged and how.
-        material: name to UNTRUSTED text, shown as data in this order.
-        key: unpredictable to the policy and the same for the same call (law 5).
+        material: trusted name to UNTRUSTED text, shown as data in this order.
+        fields: what the verdict must hold.
+        key: at least 16 bytes, unpredictable to the policy and the same for the same call (law 5).
+        want_logprobs: ask for log-probabilities; ``Verdict.estimator`` says whether they could be used.
+        params: sampling parameters; the temperature is 0 unless they say otherwise.
 
     Raises:
         VerifierFault: there was no verdict; unscored, never 0.
         TooLong: the model's context cannot hold the material.
     """
-    raise NotImplementedError
+    _check(fields, key, attempts)
+    asked: list[Request] = []
+    usage, why = Usage(), ""
+    for attempt in range(attempts):
+        envelope = seal(instructions, material, fields, key, attempt)
+        request = Request("", envelope.messages, _params(params, want_logprobs=want_logprobs))
+        asked.append(request)
+        reply = await client.send(request)
+        usage += reply.usage
+        try:
+            return _verdict(reply, envelope.nonce, fields, usage, attempt + 1)
+        except NoVerdict as err:
+            why = str(err)
+    _forget(client, asked)
+    raise VerifierFault(
+        Fault(
+            "unavailable",
+            f"the judge gave no valid verdict in {attempts} tries: {why}",
+            transient=True,
+        )
+    )
+
+
+def _check(fields: Sequence[Field], key: bytes, attempts: int) -> None:
+    if not fields or len({f.name for f in fields}) < len(fields):
+        raise ConfigError("a verdict has at least one field, and no two of one name")
+    if len(key) < 16 or attempts < 1:
+        raise ConfigError("a judge's call has a key of at least 16 bytes and at least one attempt")
+
+
+def _params(given: Mapping[str, Any] | None, *, want_logprobs: bool) -> dict[str, Any]:
+    params: dict[str, Any] = {"temperature": 0, "max_tokens": MAX_TOKENS, **(given or {})}
+    return {**params, "logprobs": True, "top_logprobs": _TOP} if want_logprobs else params
+
+
+def _verdict(
+    reply: Reply, nonce: str, fields: Sequence[Field], usage: Usage, attempts: int
+) -> Verdict:
+    if reply.finish in {"length", "content_filter", "refusal"}:
+        raise NoVerdict(f"the reply ended by {reply.finish}")
+    if not reply.text.strip():
+        raise NoVerdict("the reply is empty")
+    found = parse(after_thinking(reply.text), nonce, fields)
+    expected, estimator = expected_of(reply, opening(nonce), fields, found.values)
+    return Verdict(
+        values=found.values,
+        reason=found.reason,
+        expected=expected,
+        usage=usage,
+        model=reply.model,
+        endpoint=reply.endpoint,
+        cached=reply.cached,
+        attempts=attempts,
+        estimator=estimator,
+    )
+
+
+def after_thinking(text: str) -> str:
+    """What follows the thoughts that a server left in front of the answer."""
+    if text.lstrip().startswith("<think>"):
+        _, closed, rest = text.partition("</think>")
+        return rest if closed else text
+    return text
+
+
+def _forget(client: Transport, asked: Sequence[Request]) -> None:
+    """Replies without a verdict stay cached only where a later one had one, so that a retry may help."""
+    forget = getattr(client, "forget", None)
+    if forget is not None:
+        for request in asked:
+            forget(request)

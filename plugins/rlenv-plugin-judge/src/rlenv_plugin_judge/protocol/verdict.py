@@ -1,13 +1,24 @@
-"""A judge's verdict: one JSON object that carries the call's nonce."""
+"""A judge's verdict: one JSON object that carries the call's nonce.
+
+The nonce is the first key and the reason the last, so whatever a careless judge quotes without escaping it
+comes after every value: it can spoil a verdict, which is then asked for again, and never change one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NoReturn
 
 from attrs import field, frozen
+from rlenv.errors import ConfigError
 
 from rlenv_plugin_judge.transport.request import Usage
+
+_RESERVED = ("nonce", "reason")
+_DIGITS = 40  # characters of a number; more is no score
 
 
 @frozen
@@ -19,6 +30,14 @@ class Field:
     low: float = 0.0
     high: float = 1.0
     choices: tuple[str, ...] = field(default=(), converter=tuple)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.name or self.name in _RESERVED or not self.name.isprintable():
+            raise ConfigError(f"field {self.name!r}: a name other than {' and '.join(_RESERVED)}")
+        if self.kind == "number" and not -math.inf < self.low < self.high < math.inf:
+            raise ConfigError(f"field {self.name!r}: low must be less than high, both finite")
+        if self.kind == "choice" and len(set(self.choices)) < max(2, len(self.choices)):
+            raise ConfigError(f"field {self.name!r}: at least two choices, all different")
 
 
 @frozen
@@ -37,9 +56,91 @@ class Verdict:
     values: Mapping[str, Any]
     reason: str = ""
     expected: Mapping[str, float] = field(factory=dict)
-    usage: Usage = Usage()
+    usage: Usage = field(factory=Usage)
     model: str = ""
     endpoint: str = ""
     cached: bool = False
     attempts: int = 1
     estimator: str = "verdict"
+
+
+class NoVerdict(ValueError):
+    """The judge's reply holds no valid verdict; the message says why and quotes nothing of it."""
+
+
+@frozen
+class Found:
+    """A valid verdict within a reply: its values, its reason, and where the object begins in the text."""
+
+    values: Mapping[str, Any]
+    reason: str
+    start: int
+
+
+def opening(nonce: str) -> re.Pattern[str]:
+    """How the verdict begins."""
+    return re.compile(r'\{[ \t\r\n]*"nonce"[ \t\r\n]*:[ \t\r\n]*"' + re.escape(nonce) + '"')
+
+
+def parse(text: str, nonce: str, fields: Sequence[Field]) -> Found:
+    """The one verdict object with ``nonce`` in ``text``, wherever it stands.
+
+    Raises:
+        NoVerdict: none, several, or one that is not exactly what was asked for.
+    """
+    starts = [m.start() for m in opening(nonce).finditer(text)]
+    if len(starts) != 1:
+        raise NoVerdict(f"{len(starts) or 'no'} objects begin with this call's nonce; expected one")
+    try:
+        pairs, _ = _DECODER.raw_decode(text, starts[0])
+    except (ValueError, RecursionError):
+        raise NoVerdict("the verdict is not valid JSON") from None
+    values, reason = _values(pairs, fields)
+    return Found(values, reason, starts[0])
+
+
+def _values(pairs: Any, fields: Sequence[Field]) -> tuple[dict[str, Any], str]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise NoVerdict("a key of the verdict is repeated")
+    found = dict(pairs)
+    if set(names) - {"reason"} != {"nonce", *(f.name for f in fields)}:
+        raise NoVerdict("the verdict's keys are not the ones asked for")
+    reason = found.get("reason", "")
+    if "reason" in found and names[-1] != "reason":
+        raise NoVerdict("the reason is not the last key")
+    if not isinstance(reason, str):
+        raise NoVerdict("the reason is not a text")
+    return {f.name: _value(f, found[f.name]) for f in fields}, reason
+
+
+def _value(one: Field, value: Any) -> Any:
+    if one.kind == "bool":
+        if type(value) is not bool:
+            raise NoVerdict(f"{one.name!r} is neither true nor false")
+        return value
+    if one.kind == "choice":
+        if type(value) is not str or value not in one.choices:
+            raise NoVerdict(f"{one.name!r} is none of the choices")
+        return value
+    if type(value) not in (int, float) or not one.low <= value <= one.high:
+        raise NoVerdict(f"{one.name!r} is not a number from {one.low:g} to {one.high:g}")
+    return float(value) + 0.0
+
+
+def _number(text: str) -> float:
+    if len(text) > _DIGITS:
+        raise NoVerdict("a number of the verdict is too long")
+    value = float(text)
+    if not math.isfinite(value):
+        raise NoVerdict("a number of the verdict is not finite")
+    return value
+
+
+def _constant(_: str) -> NoReturn:
+    raise NoVerdict("NaN and infinity are no scores")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=list, parse_float=_number, parse_int=_number, parse_constant=_constant
+)

@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
+from rlenv.errors import ConfigError
+
+from .address import chat_url
+from .budget import Budget, Cost, cost
+from .cache import Cache, key_of
 from .endpoint import Endpoint
+from .errors import Failure, TooLong, unavailable
+from .failover import Health
+from .flight import SingleFlight
+from .http import Http
+from .keys import headers, read_key, strike_out
+from .limiter import Limiter
 from .limits import Limits, Rate, Retries
 from .request import Reply, Request, Usage
+from .retry import pause
+from .wording import Dialect, reply_of
+
+_GUESS = 512  # tokens of an answer whose length nobody limited
 
 
 class Client:
-    """Safe for many tasks and several event loops at once; it opens nothing before the first call."""
+    """Safe for many tasks and several event loops at once; it opens nothing before the first call.
+
+    ``concurrency`` holds for each event loop; rate, budget, health and cache for all of them.
+    """
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        *,
+        concurrency: int = 64,
+        rate: Rate | None = None,
+        retries: Retries | None = None,
+        timeout: float = 60.0,
+        budget: Limits | None = None,
+        cache: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if not endpoints:
+            raise ConfigError("a judge needs at least one endpoint: base_url and model")
+        if concurrency < 1 or not timeout > 0:
+            raise ConfigError("concurrency is at least 1 and timeout (seconds) more than 0")
+        self._health = Health(endpoints)
+        self._urls = tuple(chat_url(e) for e in endpoints)
+        for endpoint in endpoints:
+            read_key(endpoint)
+        self._dialects = tuple(Dialect() for _ in endpoints)
+        self._retries = retries or Retries()
+        self._http = Http(timeout, concurrency)
+        self._limiter = Limiter(rate or Rate())
+        self._budget = Budget(budget or Limits())
+        self._cache = None if cache is None else Cache(cache)
+        self._flights = SingleFlight()
+        self._concurrency = concurrency
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakKeyDictionary()
+        )
 
     @classmethod
     def from_endpoints(
@@ -25,29 +76,180 @@ class Client:
         budget: Limits | None = None,
         cache: str | os.PathLike[str] | None = None,
     ) -> Client:
-        """Raises ConfigError: no endpoint, a base URL that cannot be used, a key's variable that is not set."""
-        raise NotImplementedError
+        """A client that asks the first endpoint that is well.
+
+        Args:
+            concurrency: requests in flight at once.
+            timeout: seconds for one try.
+            cache: a file that several processes may share; it holds replies, never keys.
+
+        Raises:
+            ConfigError: no endpoint, a base URL that cannot be used, a key's variable that is not set.
+        """
+        return cls(
+            endpoints,
+            concurrency=concurrency,
+            rate=rate,
+            retries=retries,
+            timeout=timeout,
+            budget=budget,
+            cache=cache,
+        )
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        raise NotImplementedError
+        return self._health.endpoints
 
     @property
     def usage(self) -> Usage:
         """What was spent so far, cached replies not counted."""
-        raise NotImplementedError
+        return self._budget.usage
+
+    @property
+    def spent(self) -> Cost:
+        """Calls, tokens and money so far, failed calls included."""
+        return self._budget.spent
 
     async def complete(self, request: Request) -> Reply:
-        """Raises VerifierFault (unscored), or TooLong where the endpoint's context cannot hold the request."""
-        raise NotImplementedError
+        """The reply, from the cache where one of the endpoints' models gave it before.
+
+        Raises:
+            VerifierFault: there is none, so the response is unscored.
+            TooLong: the model's context cannot hold the request.
+        """
+        keys = [key_of(e, request) for e in self.endpoints]
+        if self._cache is not None:
+            for key in keys:
+                if (known := self._cache.get(key)) is not None:
+                    return known
+        return await self._flights.run(keys[0], lambda: self._ask_in_turn(request, keys))
 
     async def send(self, request: Request) -> Reply:
         """The same: a client is a Transport."""
         return await self.complete(request)
 
     def forget(self, request: Request) -> None:
-        """Drop the cached reply to ``request``, so that it is asked anew."""
-        raise NotImplementedError
+        """Drop the cached replies to ``request``, so that it is asked anew."""
+        if self._cache is not None:
+            for endpoint in self.endpoints:
+                self._cache.forget(key_of(endpoint, request))
 
     async def close(self) -> None:
-        raise NotImplementedError
+        """Close all connections and write what the cache still holds."""
+        await self._http.close()
+        if self._cache is not None:
+            await asyncio.to_thread(self._cache.close)
+
+    async def _ask_in_turn(self, request: Request, keys: Sequence[str]) -> Reply:
+        last: Failure | TooLong | None = None
+        for i in self._health.candidates():
+            seen = self._health.falls(i)
+            try:
+                reply = await self._ask(i, request, seen)
+            except Failure as err:
+                last = self._named(i, err)
+                self._health.failed(i, err.rest or self._rest_of_busy(err), seen)
+                if err.final:
+                    break
+            except TooLong as err:  # the next one's context may be longer
+                last = err
+            else:
+                self._health.good(i)
+                if self._cache is not None:
+                    self._cache.put(keys[i], reply)
+                return reply
+        if isinstance(last, TooLong):
+            raise last
+        raise last.fault() if last else self._all_resting()
+
+    def _named(self, i: int, err: Failure) -> Failure:
+        endpoint = self.endpoints[i]
+        where = f"judge {endpoint.model!r} at {endpoint.base_url}"
+        return Failure(f"{where}: {err.message}", retry=err.retry)
+
+    def _rest_of_busy(self, err: Failure) -> str:
+        """Too many requests: another endpoint takes over, where there is one."""
+        return "soon" if len(self.endpoints) > 1 and not err.final else ""
+
+    def _all_resting(self) -> Exception:
+        return unavailable(
+            f"every endpoint of the judge failed a moment ago; the next is tried in {self._health.wait():.0f} s",
+            transient=True,
+        )
+
+    async def _ask(self, i: int, request: Request, seen: int) -> Reply:
+        """Ask one endpoint until it answers, or no more tries are left, or it was found dead."""
+        tried = 0
+        while True:
+            try:
+                return await self._spend(i, request)
+            except Failure as err:
+                in_vain = tried >= self._retries.times or self._health.falls(i) != seen
+                if not err.retry or in_vain:
+                    raise
+                after = err.after
+            await asyncio.sleep(pause(self._retries, tried, after))
+            tried += 1
+
+    async def _spend(self, i: int, request: Request) -> Reply:
+        """One try within budget, rate and concurrency."""
+        endpoint = self.endpoints[i]
+        guess = _guess(endpoint, request)
+        expected = cost(endpoint, guess)
+        await self._budget.hold(expected)
+        actual, usage = Cost(), Usage()
+        try:
+            async with self._gate():
+                await self._limiter.enter(guess.total)
+                actual, usage = expected, guess  # a call that is cut off is paid for
+                reply = _filled(await self._exchange(i, request), guess)
+                actual, usage = cost(endpoint, reply.usage), reply.usage
+                return reply
+        except Failure as err:
+            if not err.spent:
+                actual, usage = Cost(calls=1), Usage()
+            raise
+        finally:
+            self._budget.settle(expected, actual, usage)
+            if actual.calls:
+                self._limiter.settle(guess.total, usage.total)
+
+    async def _exchange(self, i: int, request: Request) -> Reply:
+        endpoint, dialect = self.endpoints[i], self._dialects[i]
+        while True:
+            body = dialect.body(endpoint, request)
+            answer = await self._http.post(self._urls[i], body, headers(endpoint))
+            answer = type(answer)(answer.status, answer.headers, strike_out(answer.body, endpoint))
+            if answer.status not in {400, 422} or not dialect.learn(answer, body):
+                return reply_of(answer, endpoint)
+
+    def _gate(self) -> asyncio.Semaphore:
+        loop = asyncio.get_running_loop()
+        gate = self._gates.get(loop)
+        if gate is None:
+            gate = self._gates[loop] = asyncio.Semaphore(self._concurrency)
+        return gate
+
+
+def _guess(endpoint: Endpoint, request: Request) -> Usage:
+    """Tokens that a request may take: a token has about three characters in most languages' favor."""
+    params = {**endpoint.params, **request.params}
+    answer = params.get("max_completion_tokens", params.get("max_tokens", _GUESS))
+    prompt = sum(len(m.get("content", "")) // 3 + 8 for m in request.messages)
+    return Usage(prompt, answer if isinstance(answer, int) else _GUESS, estimated=True)
+
+
+def _filled(reply: Reply, guess: Usage) -> Reply:
+    """The reply with estimated usage, where the endpoint did not count."""
+    if not reply.usage.estimated:
+        return reply
+    answer = len(reply.text) // 3 + 8
+    return Reply(
+        reply.text,
+        reply.model,
+        Usage(guess.prompt_tokens, answer, estimated=True),
+        reply.finish,
+        reply.logprobs,
+        reply.cached,
+        reply.endpoint,
+    )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from attrs import field, frozen
+
+
+def _tupled(messages: Iterable[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
+    return tuple(messages)
 
 
 @frozen
@@ -19,7 +23,7 @@ class Request:
     """
 
     model: str
-    messages: tuple[Mapping[str, str], ...] = field(converter=tuple)
+    messages: tuple[Mapping[str, str], ...] = field(converter=_tupled)
     params: Mapping[str, Any] = field(factory=dict)
 
 

@@ -1,0 +1,188 @@
+"""Replies on disk: SQLite, shared by processes; an entry is the reply that was asked for, or it is none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import asdict
+from rlenv.errors import ConfigError
+
+from .endpoint import Endpoint
+from .errors import unavailable
+from .request import Reply, Request, Token, Usage
+
+PROTOCOL = "rlenv-judge/1"  # grows with any change of what is asked or of how an answer is read
+_APPLICATION = 0x726C6A31  # "rlj1": no other program's file is written to
+_T = TypeVar("_T")
+
+
+def key_of(endpoint: Endpoint, request: Request) -> str:
+    """sha256 over all that an answer depends on: model and revision, messages, parameters, protocol."""
+    what = {
+        "protocol": PROTOCOL,
+        "model": request.model or endpoint.model,
+        "revision": endpoint.revision,
+        "messages": [dict(m) for m in request.messages],
+        "params": {**endpoint.params, **request.params},
+    }
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+
+
+class Cache:
+    """One file.  Reads are short; writes gather and are made by a thread, so that no event loop waits for a lock."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._pid = 0
+        self._waiting: dict[str, bytes | None] = {}
+        self._writing: dict[str, bytes | None] = {}
+        self._writer: threading.Thread | None = None
+        self._broken: sqlite3.Error | None = None
+
+    def get(self, key: str) -> Reply | None:
+        """The reply under ``key``; None where there is none or it was damaged."""
+        with self._lock:
+            self._check()
+            for pending in (self._waiting, self._writing):
+                if key in pending:
+                    value = pending[key]
+                    return None if value is None else unpack(key, value)
+            query = "SELECT value FROM replies WHERE key = ?"
+            row = self._try(lambda db: db.execute(query, (key,)).fetchone())
+        return unpack(key, row[0]) if row else None
+
+    def put(self, key: str, reply: Reply) -> None:
+        self._later(key, pack(key, reply))
+
+    def forget(self, key: str) -> None:
+        self._later(key, None)
+
+    def _later(self, key: str, value: bytes | None) -> None:
+        with self._lock:
+            self._check()
+            self._waiting[key] = value
+            if self._writer is None or not self._writer.is_alive():
+                self._writer = threading.Thread(target=self._write, name="rlenv-judge-cache")
+                self._writer.start()
+
+    def _write(self) -> None:
+        try:
+            db = self._connect()
+        except (sqlite3.Error, ConfigError) as err:
+            self._fail(err)
+            return
+        try:
+            while self._next():
+                with db:
+                    db.execute("BEGIN IMMEDIATE")
+                    for key, value in self._writing.items():
+                        if value is None:
+                            db.execute("DELETE FROM replies WHERE key = ?", (key,))
+                        else:
+                            db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, value))
+        except sqlite3.Error as err:
+            self._fail(err)
+        finally:
+            db.close()
+
+    def _next(self) -> bool:
+        with self._lock:
+            self._writing, self._waiting = self._waiting, {}
+            if not self._writing:
+                self._writer = None
+            return bool(self._writing)
+
+    def _fail(self, err: Exception) -> None:
+        with self._lock:
+            self._broken = err if isinstance(err, sqlite3.Error) else sqlite3.Error(str(err))
+            self._writer = None
+
+    def close(self) -> None:
+        """Wait until all is written, and let go of the file."""
+        writer = self._writer
+        if writer is not None:
+            writer.join()
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    def _check(self) -> None:
+        if self._broken is not None:
+            raise self._damaged(self._broken)
+
+    def _try(self, read: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            if self._db is None or self._pid != os.getpid():
+                self._db, self._pid = self._connect(), os.getpid()
+            return read(self._db)
+        except sqlite3.Error as err:
+            raise self._damaged(err) from None
+
+    def _damaged(self, err: sqlite3.Error) -> Exception:
+        return unavailable(
+            f"the judge's cache {self.path} cannot be used ({type(err).__name__}: {err}): "
+            "remove the file to begin a new one",
+            transient=False,
+        )
+
+    def _connect(self) -> sqlite3.Connection:
+        """Raises ConfigError where the file is not a cache of ours, sqlite3.Error where it is damaged."""
+        _make_private(self.path)
+        db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        try:
+            ours = db.execute("PRAGMA application_id").fetchone()[0]
+            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if ours != _APPLICATION and (ours or tables):
+                raise ConfigError(f"cache: {self.path} is a database of something else")
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            if ours != _APPLICATION:
+                make = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value BLOB)"
+                db.execute(make)
+                db.execute(f"PRAGMA application_id = {_APPLICATION}")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def _make_private(path: Path) -> None:
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as err:
+        raise ConfigError(
+            f"cache: {path} cannot be written ({err.strerror}): name a file in a folder that exists"
+        ) from None
+
+
+def pack(key: str, reply: Reply) -> bytes:
+    """The reply and a checksum that binds it to its key."""
+    value = json.dumps(asdict(reply, recurse=True)).encode()
+    return hashlib.sha256(key.encode() + value).digest() + value
+
+
+def unpack(key: str, packed: Any) -> Reply | None:
+    """None when the bytes are not what ``pack`` made for this key."""
+    if not isinstance(packed, bytes):
+        return None
+    value = packed[32:]
+    if hashlib.sha256(key.encode() + value).digest() != packed[:32]:
+        return None
+    raw = json.loads(value)
+    tokens = tuple(Token(t["text"], t["logprob"], _pairs(t["top"])) for t in raw["logprobs"])
+    usage = Usage(**raw.pop("usage"))
+    return Reply(**{**raw, "usage": usage, "logprobs": tokens, "cached": True})
+
+
+def _pairs(rows: list[list[Any]]) -> tuple[tuple[str, float], ...]:
+    return tuple((text, log) for text, log in rows)
