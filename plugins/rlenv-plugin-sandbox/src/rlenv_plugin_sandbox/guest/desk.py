@@ -61,14 +61,16 @@ class Desk:
             if self._rules >= 0:
                 os.close(self._rules)
             self._rules = landlock.ruleset(["/"], [rooms.HOME, "/dev"], self.version, self.devices)
+            self._enforce = landlock.enforcing(self._rules, self.version)
+        os.chdir(rooms.HOME)
 
     def sit(self) -> None:
-        os.chdir(rooms.HOME)
+        """Whoever is forked here sits here."""
 
     def confine(self) -> None:
         """Let this process reach nothing else to write.  Needs no_new_privs."""
         if self.version:
-            landlock.enforce(self._rules, self.version)
+            self._enforce()
 
     def clear(self) -> bool:
         """Make it as it was; True when whoever sits at it already has to move."""

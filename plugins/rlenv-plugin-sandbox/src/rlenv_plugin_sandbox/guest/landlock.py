@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 
-from linux import LinuxError, syscall
+from linux import LinuxError, ahead, syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 _FIRST = (1 << 13) - 1  # execute … make_sym
@@ -86,9 +86,14 @@ def _allow(made: int, path: str, access: int) -> None:
         os.close(fd)
 
 
+def enforcing(made: int, version: int) -> Callable[[], int]:
+    """What puts the thread that calls it, and all that it starts, under the rules, for good."""
+    return ahead("landlock_restrict_self", made, _SILENT if version >= 7 else 0)
+
+
 def enforce(made: int, version: int) -> None:
     """Put this thread and all that it starts under the rules, for good.  Needs no_new_privs."""
-    syscall("landlock_restrict_self", made, _SILENT if version >= 7 else 0)
+    enforcing(made, version)()
 
 
 def restrict(

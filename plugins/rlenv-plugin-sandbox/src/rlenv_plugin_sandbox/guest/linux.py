@@ -11,6 +11,7 @@ from syscalls import TABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 CLONE_NEWNS = 0x00020000
@@ -65,6 +66,23 @@ def syscall(name: str, *args: Any) -> int:
 _holding = ctypes.PyDLL(None, use_errno=True).syscall  # keeps the interpreter's lock
 _holding.restype = ctypes.c_long
 _CHILD_ENDS = 17  # SIGCHLD
+
+
+def ahead(name: str, *args: Any) -> Callable[[], int]:
+    """A system call whose arguments are made now: after a fork every page that is written costs a copy.
+
+    Raises:
+        LinuxError: when it is called, and fails or has no number here.
+    """
+    if name not in NUMBERS:
+        return lambda: syscall(name)
+    plain = [ctypes.c_long(a) if isinstance(a, int) else a for a in (NUMBERS[name], *args)]
+
+    def call() -> int:
+        result: int = _holding(*plain)
+        return result if result >= 0 else check(result, name)
+
+    return call
 
 
 def clone(flags: int) -> int:
@@ -164,9 +182,12 @@ _HEADER = (ctypes.c_uint32 * 2)(_CAPS_V3, 0)
 _NONE = (ctypes.c_uint32 * 6)()
 
 
+_drop = ahead("capset", _HEADER, _NONE)
+
+
 def drop_capabilities() -> None:
     """Give up every capability that this process has."""
-    syscall("capset", _HEADER, _NONE)
+    _drop()
 
 
 def close_from(first: int) -> None:

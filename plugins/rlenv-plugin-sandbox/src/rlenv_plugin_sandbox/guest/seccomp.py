@@ -14,12 +14,12 @@ import ctypes
 import errno
 import struct
 
-from linux import LinuxError, syscall
+from linux import LinuxError, ahead, syscall
 from syscalls import AUDIT, LAST, TABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     Block = list[bytes]
 
@@ -250,16 +250,19 @@ def program(machine: str, runtime: str, *, devices: bool = False, memfd: bool = 
     )
 
 
+_SET_MODE_FILTER, _TSYNC = 1, 1
+
+
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+    enforce: Callable[[], int]
 
 
 def prepared(code: bytes) -> _Program:
     """What ``install`` takes, made once."""
-    return _Program(len(code) // 8, code)
-
-
-_SET_MODE_FILTER, _TSYNC = 1, 1
+    made = _Program(len(code) // 8, code)
+    made.enforce = ahead("seccomp", _SET_MODE_FILTER, _TSYNC, ctypes.byref(made))
+    return made
 
 
 def install(made: _Program) -> None:
@@ -267,7 +270,7 @@ def install(made: _Program) -> None:
 
     Needs no_new_privs.
     """
-    if syscall("seccomp", _SET_MODE_FILTER, _TSYNC, ctypes.byref(made)):
+    if made.enforce():
         raise LinuxError(errno.EBUSY, "seccomp")  # a thread has a filter of its own
 
 
