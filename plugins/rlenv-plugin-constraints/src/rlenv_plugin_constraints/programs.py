@@ -1,0 +1,117 @@
+"""Python programs of responses, parsed and never run."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import warnings
+from collections.abc import Iterator
+
+from attrs import field, frozen
+
+from rlenv_plugin_constraints.blocks import Block, line_spans, program
+from rlenv_plugin_constraints.constraint import Finding, Span
+from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.unmet import unmet
+
+__all__ = ["LABELS", "Source", "dotted", "parsed", "refused"]
+
+LABELS = ("python", "py", "python3", "py3", "cpython")
+SIZE = 100_000  # characters; the parser takes about a second per million
+DEPTH = (
+    150  # of the tree: far from where the parser itself gives up, so that stacks make no difference
+)
+_filters = threading.Lock()  # of warnings, which are one for the process
+
+
+@frozen
+class Source:
+    """A program: its tree, or why there is none."""
+
+    raw: str
+    block: Block
+    tree: ast.Module | None = None
+    reason: str = ""
+    line: int | None = None
+    nodes: tuple[ast.AST, ...] = field(default=(), repr=False)
+
+    def spans(self, lines: Iterator[int] | list[int] | tuple[int, ...]) -> list[Span]:
+        """Where these lines of the program, from 1, stand in the response."""
+        known = line_spans(self.raw, self.block)
+        return [known[line - 1] for line in list(lines)[:20] if 0 < line <= len(known)]
+
+
+def parsed(text: Text) -> Source:
+    """The program of a response: its last Python block, else its last block, else all of it.  Total."""
+    kept: Source | None = getattr(text, "_program", None)
+    if kept is None:
+        kept = _parsed(text.raw)
+        text._program = kept  # type: ignore[attr-defined]
+    return kept
+
+
+def _parsed(raw: str) -> Source:
+    block = program(raw, LABELS)
+    source = block.text
+    if not source.strip():
+        return Source(raw, block, reason="there is no program")
+    if len(source) > SIZE:
+        reason = f"undecided: a program of more than {SIZE:,} characters"
+        return Source(raw, block, reason=reason)
+    if "\0" in source:
+        return Source(raw, block, reason="a NUL in the program")
+    try:
+        tree = _tree(source)
+    except SyntaxError as err:
+        return Source(raw, block, reason=f"no Python: {err.msg[:80]}", line=err.lineno)
+    except (RecursionError, MemoryError):
+        return Source(raw, block, reason="undecided: nested too deep")
+    except ValueError:  # lone surrogates, integers of more digits than Python reads
+        return Source(raw, block, reason="no Python: a sign or number that it does not read")
+    nodes = _walk(tree)
+    if nodes is None:
+        reason = f"undecided: nested more than {DEPTH} deep"
+        return Source(raw, block, reason=reason)
+    if all(isinstance(node, (ast.Expr, ast.Pass)) and _is_inert(node) for node in tree.body):
+        return Source(raw, block, reason="there is no program")
+    return Source(raw, block, tree, nodes=nodes)
+
+
+def _is_inert(node: ast.AST) -> bool:
+    """A bare name, text or number, as a word of prose is."""
+    return not isinstance(node, ast.Expr) or isinstance(node.value, (ast.Name, ast.Constant))
+
+
+def _tree(source: str) -> ast.Module:
+    with _filters, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
+def _walk(tree: ast.Module) -> tuple[ast.AST, ...] | None:
+    """Every node, breadth first; None where the tree is too deep."""
+    found: list[ast.AST] = []
+    level: list[ast.AST] = [tree]
+    for _ in range(DEPTH):
+        found += level
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return tuple(found)
+    return None
+
+
+def refused(source: Source, wanted: object) -> Finding:
+    """The finding where there is no tree."""
+    spans = source.spans([source.line]) if source.line else ()
+    return unmet(None, wanted, spans, source.reason)
+
+
+def dotted(node: ast.AST) -> str:
+    """``a.b.c`` of a chain of names, "" of anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])
