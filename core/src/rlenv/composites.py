@@ -38,7 +38,8 @@ class Slot:
         name: unique among its siblings; part of the paths in verdicts.
         stage: the stage, or another composite.
         weight: share in the mean; 1 unless a gate, penalty or bonus is given, then 0.
-        gate: a score below it ends the pipeline with 0; the stage's ``default_gate`` when None.
+        gate: a score below it ends the pipeline with 0; the stage's ``default_gate`` when None, and 0 for
+            none at all, so that such a stage can be a penalty.
         penalty: ``penalty * (1 - score)`` is taken off.
         bonus: ``bonus * score`` is added, unless the mean is 0.
         timeout: wall seconds; the stage's ``default_timeout``, else 30, when None.
@@ -59,6 +60,8 @@ class Slot:
         if self.gate is None:
             object.__setattr__(self, "gate", getattr(self.stage, "default_gate", None))
         problems = [*_number_problems(self)]
+        if self.gate == 0 and not problems:
+            object.__setattr__(self, "gate", None)
         if self.weight is None and not problems:
             shaped = self.gate is not None or self.penalty or self.bonus
             object.__setattr__(self, "weight", 0.0 if shaped else 1.0)
@@ -103,8 +106,8 @@ def _number_problems(slot: Slot) -> Iterable[str]:
             continue
         if not is_number(value):
             yield f"{slot.name}: {name} is a finite number, not {value!r}"
-        elif not low <= value <= high or (value == 0 and name in ("gate", "timeout")):
-            wanted = "in (0, 1]" if name == "gate" else "> 0" if name == "timeout" else "≥ 0"
+        elif not low <= value <= high or (value == 0 and name == "timeout"):
+            wanted = "in [0, 1]" if name == "gate" else "> 0" if name == "timeout" else "≥ 0"
             yield f"{slot.name}: {name} is {wanted}, not {value!r}"
 
 

@@ -159,6 +159,8 @@ class Plan:
         for leaf in self.leaves:
             survey: Callable[[Sequence[Task]], Iterable[str]] | None
             survey = getattr(leaf.stage, "survey", None)
+            if getattr(leaf.stage, "survey_if_alone", False) and self._in_company(leaf):
+                continue
             try:
                 found = () if survey is None else tuple(survey(tasks))
             except Exception as err:
@@ -168,6 +170,11 @@ class Plan:
                     f"{leaf.path} ({kind}) broke while surveying the tasks: {said}"
                 ) from err
             yield from (f"{leaf.path} ({leaf.slot.kind}): {said}" for said in found)
+
+    def _in_company(self, leaf: Leaf) -> bool:
+        """Whether a stage of another phase has a say in the value too."""
+        others = (other for other in self.leaves if other.slot.matters)
+        return any(other.stage.phase != leaf.stage.phase for other in others)
 
 
 def _slots(branch: Branch) -> Iterator[tuple[str, Slot]]:

@@ -236,6 +236,9 @@ def test_a_slot_weighs_1_unless_it_has_another_part(slot, weight, matters):
 def test_a_slot_takes_its_gate_from_its_stage_unless_it_names_one():
     assert Slot("a", Gate()).gate == 0.5
     assert Slot("a", Gate(), gate=0.25).gate == 0.25
+    assert Slot("a", Gate(), gate=0).gate is None
+    assert Slot("a", Gate(), gate=0).weight == 1.0
+    assert Slot("a", Gate(), gate=0.0, penalty=0.1).weight == 0.0
     assert Slot("a", STAGE).gate is None
 
 
@@ -269,8 +272,8 @@ def test_what_makes_sense_is_accepted(make):
         (lambda: Slot("a", STAGE, penalty=-1), "a: penalty is ≥ 0, not -1"),
         (lambda: Slot("a", STAGE, bonus=-1), "a: bonus is ≥ 0, not -1"),
         (lambda: Slot("a", STAGE, bonus=math.nan), "a: bonus is a finite number, not nan"),
-        (lambda: Slot("a", STAGE, gate=0), "a: gate is in (0, 1], not 0"),
-        (lambda: Slot("a", STAGE, gate=1.1), "a: gate is in (0, 1], not 1.1"),
+        (lambda: Slot("a", STAGE, gate=-0.5), "a: gate is in [0, 1], not -0.5"),
+        (lambda: Slot("a", STAGE, gate=1.1), "a: gate is in [0, 1], not 1.1"),
         (lambda: Slot("a", STAGE, timeout=0), "a: timeout is > 0, not 0"),
         (lambda: Slot("a", STAGE, timeout=-1), "a: timeout is > 0, not -1"),
         (lambda: Slot("", STAGE), "a slot's name is a text without \"/\", not ''"),

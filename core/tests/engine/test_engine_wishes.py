@@ -9,6 +9,10 @@ from rlenv import ConfigError, Environment, Fault, Outcome, Slot, Task, Verifier
 TASK = Task("Say yes", answer="yes", id="t")
 
 
+class Other(Waits):
+    phase = "execute"
+
+
 class Surveys(Waits):
     def survey(self, tasks):
         return [f"{len(tasks)} tasks"] if tasks[0].prompt != "broken" else [1 / 0]
@@ -19,6 +23,19 @@ def test_what_a_stage_finds_worth_a_warning_in_its_tasks_is_one_of_the_environme
 
     assert [w.split(": ")[1] for w in env.warnings] == ["2 tasks"]
     assert env.warnings[0].startswith("a (")
+
+
+class Lonely(Surveys):
+    survey_if_alone = True
+
+
+def test_a_stage_may_warn_only_where_it_decides_alone():
+    alone = Environment("e", [Slot("a", Lonely()), Slot("b", Lonely())], [Task("p")])
+    free = Environment("e", [Slot("a", Lonely()), Slot("b", Other(), 0.0)], [Task("p")])
+    helped = Environment("e", [Slot("a", Lonely()), Slot("b", Other(), bonus=0.1)], [Task("p")])
+
+    said = ["\n".join(env.warnings).count("1 tasks") for env in (alone, free, helped)]
+    assert said == [2, 1, 0]
 
 
 def test_a_survey_that_breaks_names_its_stage():

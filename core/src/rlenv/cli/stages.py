@@ -78,12 +78,11 @@ def describe(out: Console, use: str, cls: Any) -> None:
 def facts(cls: Any) -> list[tuple[str, str]]:
     """What a stage class says outside its options, defaults included."""
     found = [("phase", _phase(cls)), ("where", _where(cls))]
-    found += [
-        (
-            "uses",
-            ", ".join(f"task.{path}" for path in getattr(cls, "uses", ())) or "nothing of the task",
-        )
-    ]
+    used = getattr(cls, "uses", ())
+    if isinstance(used, property):
+        found += [("uses", "what its options ask for")]
+    else:
+        found += [("uses", ", ".join(f"task.{path}" for path in used) or "nothing of the task")]
     for name in ("needs", "takes", "makes"):
         kinds = getattr(cls, name, ())
         asks = isinstance(kinds, property)

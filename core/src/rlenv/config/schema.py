@@ -58,7 +58,7 @@ class StageEntry:
         use: the stage, as ``plugin/stage``.
         name: its part of the paths in verdicts; the short name of the stage by default.
         weight: its share in the mean; 1 unless a gate, penalty or bonus is given, then 0.
-        gate: a score below it ends the pipeline with 0; in (0, 1]; the stage's own by default.
+        gate: a score below it ends the pipeline with 0; the stage's own by default, and 0 for none.
         penalty: ``penalty * (1 - score)`` is taken off.
         bonus: ``bonus * score`` is added, unless the mean is 0.
         timeout: seconds of wall time; the stage's own by default, else 30.
