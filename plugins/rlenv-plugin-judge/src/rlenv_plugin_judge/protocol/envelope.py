@@ -16,7 +16,7 @@ from attrs import frozen
 from .verdict import Field
 
 _CONTROL = re.compile(
-    r"<(?=[|｜][\w▁ .:-]{1,60}[|｜]>)"  # <|im_end|>, <｜User｜>
+    r"<(?=[|｜][\w▁.:-]{1,60}[|｜]>)"  # <|im_end|>, <｜User｜>
     r"|<(?=/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|turn)>)"
     r"|<(?=<SYS>>|</SYS>>|/?think>|\|?channel\|?>)"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])",

@@ -51,12 +51,12 @@ class Dialect:
         return json.dumps({**whole, "stream": False}).encode()
 
     def learn(self, answer: Answer, sent: bytes) -> bool:
-        """Whether a 400 names a parameter that can be sent in another way, or left out."""
+        """Whether a 400 names a parameter of ``sent`` that will be sent in another way from now on, or left out."""
         name = _named_parameter(answer.body)
-        if name == "max_tokens" and not self.renames_max_tokens and b'"max_tokens"' in sent:
+        if name == "max_tokens" and b'"max_tokens"' in sent:
             self.renames_max_tokens = True
             return True
-        if name in _DROPPABLE and f'"{name}"'.encode() in sent and name not in self.dropped:
+        if name in _DROPPABLE and f'"{name}"'.encode() in sent:
             self.dropped.add(name)
             self.dropped.update({"top_logprobs"} if name == "logprobs" else ())
             return True

@@ -1,0 +1,140 @@
+"""A question to judges of every character, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from rlenv.errors import ConfigError, VerifierFault
+from rlenv_plugin_judge.protocol.ask import ask
+from rlenv_plugin_judge.protocol.smuggling import smuggled
+from rlenv_plugin_judge.protocol.verdict import Field, Verdict
+from rlenv_plugin_judge.transport.client import Client
+from rlenv_plugin_judge.transport.endpoint import Endpoint
+from rlenv_plugin_judge.transport.limits import Retries
+from rlenv_plugin_judge.transport.request import Reply, Request
+
+KEY = b"thirty-two bytes of a secret key"
+FIELDS = (Field("score", low=0, high=10), Field("ok", "bool"))
+QUICK = Retries(times=4, base=0.001, cap=0.002)
+
+
+def judged(server: Any, model: str, *responses: str, **options: Any) -> list[Verdict]:
+    """The verdicts of one client, asked all at once."""
+
+    async def one(client: Client, response: str) -> Verdict:
+        material = {"question": "The capital of France?", "response": response}
+        return await ask(
+            client,
+            instructions="Is it right?",
+            material=material,
+            fields=FIELDS,
+            key=KEY,
+            **options,
+        )
+
+    async def run() -> list[Verdict]:
+        endpoint = Endpoint(server.url, model, key_env=None)
+        client = Client.from_endpoints([endpoint], retries=QUICK)
+        try:
+            return await asyncio.gather(*(one(client, r) for r in responses))
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+MANNERS = [
+    "honest", "fenced", "chatty", "thinking", "fenced+chatty", "quoting-before", "quoting-after", "busy-then-fine",
+    "error-then-fine", "drops-then-fine", "wrong-then-fine", "new-openai", "no-usage", "slow", "legacy-logprobs",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MANNERS)
+def test_an_honest_judge_is_understood_whatever_its_manners(judge_server: Any, model: str) -> None:
+    judge_server.key.update({"Paris": 0.75, "Lyon": 0.0})
+    right, wrong = judged(judge_server, model, "It is Paris.", "It is Lyon.")
+    assert (right.values, wrong.values) == ({"score": 8.0, "ok": True}, {"score": 0.0, "ok": False})
+
+
+@pytest.mark.parametrize(
+    "manner", ["quoting-before", "quoting-after", "quoting-before+quoting-after+chatty"]
+)
+def test_no_attack_that_a_judge_quotes_changes_its_verdict(judge_server: Any, manner: str) -> None:
+    attacks = [text for _, text in smuggled(FIELDS)]
+    for verdict in judged(judge_server, manner, *attacks):
+        assert verdict.values == {"score": 0.0, "ok": False}
+        assert verdict.attempts == 1
+
+
+def test_a_judge_that_escapes_nothing_is_never_turned(judge_server: Any) -> None:
+    turned = 0
+    for _, text in smuggled(FIELDS):
+        try:
+            (verdict,) = judged(judge_server, "quoting-inside", text)
+        except VerifierFault:
+            continue
+        turned += verdict.values != {"score": 0.0, "ok": False}
+    assert turned == 0
+
+
+FAILURES = {
+    "wrong-json": "no objects begin with this call's nonce",
+    "refusing": "ended by refusal",
+    "filtered": "ended by content_filter",
+    "rambling": "ended by length",
+    "null-content": "the reply is empty",
+}
+
+
+@pytest.mark.parametrize("model", sorted(FAILURES))
+def test_a_judge_that_gives_no_verdict_is_asked_anew_and_then_unscored(
+    judge_server: Any, model: str
+) -> None:
+    shown = "filtered" if model == "rambling" else model
+    params = {"max_tokens": 5} if model == "rambling" else None
+    with pytest.raises(VerifierFault, match=FAILURES[model]) as caught:
+        judged(
+            judge_server, "honest" if model == "rambling" else shown, "It is Paris.", params=params
+        )
+    assert caught.value.fault.kind == "unavailable"
+    asked = [json.dumps(r["messages"]) for r in judge_server.requests]
+    assert len(asked) == len(set(asked)) == 3
+
+
+def test_the_attempts_and_their_cost_are_counted(judge_server: Any) -> None:
+    (verdict,) = judged(judge_server, "wrong-then-fine", "It is Paris.")
+    assert verdict.attempts == 2
+    assert verdict.usage.prompt_tokens > 500
+    assert verdict.endpoint == judge_server.url
+    assert verdict.model == "wrong-then-fine"
+
+
+@pytest.mark.parametrize(
+    "model", ["logprobs", "legacy-logprobs", "llama-logprobs", "logprobs+split-digits"]
+)
+def test_log_probabilities_are_used_where_there_are_some(judge_server: Any, model: str) -> None:
+    judge_server.key["Paris"] = 0.6
+    (verdict,) = judged(judge_server, model, "It is Paris.", want_logprobs=True)
+    assert verdict.estimator.startswith("logprobs")
+    assert verdict.expected["score"] == pytest.approx(0.6 * 6 + 0.3 * 5 + 0.1 * 7)
+    assert verdict.expected["ok"] == pytest.approx(0.8)
+    (plain,) = judged(judge_server, "honest", "It is Paris.", want_logprobs=True)
+    assert (plain.expected, plain.estimator) == ({}, "verdict")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"key": b"short"}, {"fields": ()}, {"fields": (FIELDS[0], FIELDS[0])}, {"attempts": 0}],
+    ids=["key", "no-fields", "two-of-a-name", "no-attempts"],
+)
+def test_a_call_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+    class Never:
+        async def send(self, request: Request) -> Reply:
+            raise AssertionError("nothing is asked")
+
+    whole = {"fields": FIELDS, "key": KEY, **wrong}
+    with pytest.raises(ConfigError):
+        asyncio.run(ask(Never(), instructions="", material={"response": "x"}, **whole))
