@@ -153,6 +153,7 @@ def test_mutants_that_answer_like_the_golden_program_do_not_count() -> None:
         ({"mutants": 0}, "a number from 1 to 200"),
         ({"golden": "def other(): pass"}, "clamp"),
         ({"inputs": None}, "inputs"),
+        ({"io": "stdio", "entry_point": None}, "a suite calls a function"),
     ],
 )
 def test_a_task_that_makes_no_sense_is_refused_when_it_loads(more: Any, message: str) -> None:

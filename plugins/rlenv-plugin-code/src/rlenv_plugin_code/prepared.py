@@ -11,9 +11,10 @@ from rlenv.values import Task
 
 from .codec import Unencodable
 from .drive.asserts import run_text
-from .drive.direct import Check, checks_of
+from .drive.claims import Check, checks_of
 from .drive.function import call_text
 from .drive.plan import Unproxied, plan
+from .reading import known_as
 from .spec import Case, Tests, tests_of
 
 __all__ = ["Prepared", "prepared"]
@@ -56,6 +57,8 @@ def prepared(task: Task, language: str = "python") -> Prepared:
             _seen[key] = found
             if len(_seen) > _KEPT:
                 _seen.popitem(last=False)
+    else:
+        known_as(task, language, found.tests)  # the stages after this one ask for them
     return found
 
 

@@ -22,7 +22,7 @@ from .values import BadValue, value_of
 if TYPE_CHECKING:
     from rlenv.values import Task
 
-__all__ = ["from_data", "read"]
+__all__ = ["from_data", "known_as", "read"]
 
 DRAWN = 20  # inputs of a golden task that names no count
 MAX_DRAWN = 10_000
@@ -53,10 +53,15 @@ def read(task: Task, default: str = "python") -> Tests:
         tests = from_data(task.info.get("tests"), default)
     except Mistake as mistake:
         raise TaskError(str(mistake), task.id) from None
+    known_as(task, default, tests)
+    return tests
+
+
+def known_as(task: Task, default: str, tests: Tests) -> None:
+    """Remember the tests of this task object, which somebody has read elsewhere."""
     if len(_seen) >= _KEPT:
         _seen.clear()
-    _seen[key] = task, tests
-    return tests
+    _seen[id(task), default] = task, tests
 
 
 def from_data(data: Any, default: str = "python") -> Tests:
@@ -69,7 +74,7 @@ def from_data(data: Any, default: str = "python") -> Tests:
     kind = _kind(data)
     if kind == "suite":  # read like a golden task: a correct program, and inputs for reference
         own = {key: value for key, value in data.items() if key != "mutants"}
-        return evolve(from_data({**own, "kind": "golden"}, default), kind="suite")
+        return _suite(from_data({**own, "kind": "golden"}, default))
     no_unknown(data, (*_COMMON, *_KEYS[kind]), "")
     lang = _language(data.get("language", default), kind)
     entry = _entry_point(data, kind)
@@ -92,6 +97,13 @@ def from_data(data: Any, default: str = "python") -> Tests:
         min_isolation=_tier(data.get("min_isolation")),
         limits=_limits(data.get("limits")),
     )
+
+
+def _suite(tests: Tests) -> Tests:
+    if tests.entry_point is None:
+        said = "a suite calls a function; expected its name, and no io"
+        raise Mistake(".entry_point", said, tests.entry_point)
+    return evolve(tests, kind="suite")
 
 
 def _mapping(data: Any) -> Mapping[str, Any]:
