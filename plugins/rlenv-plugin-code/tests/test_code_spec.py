@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv.values import Task
 from rlenv_plugin_code import spec
+from rlenv_plugin_code.borrowed import borrowed
+from rlenv_plugin_code.borrowed import warnings as warnings_of_names
 from rlenv_plugin_code.compare import same
 from rlenv_plugin_code.draw import BadSchema, as_text, check_schema, draw, inputs
 from rlenv_plugin_code.leaks import leaks, warnings
@@ -322,6 +324,29 @@ def test_hidden_cases_that_stand_in_the_prompt_are_found(
     tests: Any, prompt: str, found: list[int]
 ) -> None:
     assert leaks(prompt, read(tests)) == found
+
+
+# -- names that only the solution could supply ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tests", "prompt", "found"),
+    [
+        ({"test": "assert f(1) == pd.DataFrame([1]).size"}, "Write f.", ["pd"]),
+        ({"test": "import pandas as pd\nassert f(1) == pd.DataFrame([1]).size"}, "Write f.", []),
+        ({"test": "assert f(1) == pi", "setup": "from math import pi"}, "Write f.", []),
+        ({"test": "assert f(1) == math.pi"}, "Write f.", []),
+        ({"test": "assert f(1) == g(1)"}, "Write f and g.", []),
+        ({"test": "assert f(1) == g(1)"}, "def g(x):\n    return x\n\ndef f(x): ...", []),
+        ({"test": "try:\n    f(1)\nexcept Odd:\n    pass\nassert f(2)"}, "Write f.", ["Odd"]),
+    ],
+)
+def test_names_that_a_test_takes_from_the_solution_unasked_are_found(
+    tests: Any, prompt: str, found: list[str]
+) -> None:
+    task = Task(prompt, info={"tests": {"kind": "asserts", "entry_point": "f", **tests}}, id="t")
+    assert borrowed(prompt, spec.tests_of(task)) == found
+    assert bool(warnings_of_names([task])) is bool(found)
 
 
 def test_a_warning_names_the_first_tasks_and_counts_the_rest() -> None:

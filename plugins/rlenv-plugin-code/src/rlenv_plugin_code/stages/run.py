@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from attrs import evolve, field, frozen, validators
@@ -12,6 +13,7 @@ from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.artifacts import Answer, Answers, Compiled
+from rlenv_plugin_code.borrowed import warnings
 from rlenv_plugin_code.boxed import Boxed
 from rlenv_plugin_code.drive.box import ISOLATIONS, OUTPUT_BYTES, PIDS
 from rlenv_plugin_code.drive.clock import Clock
@@ -82,6 +84,10 @@ class Run(Boxed):
             raise TaskError(f"this task cannot be run here: {err}", task.id) from None
         if self.check_golden and tests.golden:
             prove(runs, task, ready)
+
+    def survey(self, tasks: Sequence[Task]) -> list[str]:
+        """Tasks whose tests take from the solution what nobody asked it for, one line each."""
+        return warnings(tasks, self.default)
 
     def _check_tier(self, tests: Tests) -> None:
         tier = ISOLATIONS[self.isolation].tier
