@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlenv_plugin_code import prepared as module
 from rlenv_plugin_code.codec import decode, encode
-from rlenv_plugin_code.drive.direct import _holds, checks_of
+from rlenv_plugin_code.drive.claims import checks_of
+from rlenv_plugin_code.drive.direct import _holds
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")
 __all__ = ["closed_sandbox"]

@@ -16,8 +16,9 @@ from rlenv_plugin_code.retry import retried
 
 from .asserts import Pair, asserts
 from .box import Box, pair_lock
+from .claims import Check
 from .clock import Clock
-from .direct import Check, direct
+from .direct import direct
 from .function import functions
 from .link import FUNCTION_BOOT, Link
 from .ran import Ran

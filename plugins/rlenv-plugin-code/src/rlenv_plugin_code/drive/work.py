@@ -14,8 +14,8 @@ from rlenv_plugin_code.compare import same
 from rlenv_plugin_code.prepared import Prepared
 from rlenv_plugin_code.spec import Tests
 
+from .claims import Check
 from .compiling import compiled
-from .direct import Check
 from .golden import answered, calls_of, drawn
 from .runs import Runs
 
