@@ -64,7 +64,7 @@ def test_an_honest_judge_is_understood_whatever_its_manners(judge_server: Any, m
 )
 def test_no_attack_that_a_judge_quotes_changes_its_verdict(judge_server: Any, manner: str) -> None:
     attacks = [text for _, text in smuggled(FIELDS)]
-    for verdict in judged(judge_server, manner, *attacks):
+    for verdict in judged(judge_server, manner, *attacks, params={"max_tokens": 1 << 14}):
         assert verdict.values == {"score": 0.0, "ok": False}
         assert verdict.attempts == 1
 
@@ -84,7 +84,6 @@ FAILURES = {
     "wrong-json": "no objects begin with this call's nonce",
     "refusing": "ended by refusal",
     "filtered": "ended by content_filter",
-    "rambling": "ended by length",
     "null-content": "the reply is empty",
 }
 
@@ -93,15 +92,16 @@ FAILURES = {
 def test_a_judge_that_gives_no_verdict_is_asked_anew_and_then_unscored(
     judge_server: Any, model: str
 ) -> None:
-    shown = "filtered" if model == "rambling" else model
-    params = {"max_tokens": 5} if model == "rambling" else None
     with pytest.raises(VerifierFault, match=FAILURES[model]) as caught:
-        judged(
-            judge_server, "honest" if model == "rambling" else shown, "It is Paris.", params=params
-        )
+        judged(judge_server, model, "It is Paris.")
     assert caught.value.fault.kind == "unavailable"
     asked = [json.dumps(r["messages"]) for r in judge_server.requests]
     assert len(asked) == len(set(asked)) == 3
+
+
+def test_a_verdict_that_is_cut_off_is_none(judge_server: Any) -> None:
+    with pytest.raises(VerifierFault, match="ended by length"):
+        judged(judge_server, "honest", "It is Paris.", params={"max_tokens": 5})
 
 
 def test_the_attempts_and_their_cost_are_counted(judge_server: Any) -> None:
