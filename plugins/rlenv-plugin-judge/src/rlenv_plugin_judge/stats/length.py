@@ -1,0 +1,176 @@
+"""Style that judges pay for: how much of a score goes with length, bullets, headings, hedges and stock phrases."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from attrs import field, frozen
+from rlenv.errors import ConfigError
+
+__all__ = ["FEATURES", "Slopes", "features", "fit"]
+
+FEATURES = ("length", "bullets", "headings", "hedges", "stock")
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.M)
+_HEADING = re.compile(r"^#{1,6}[ \t]+\S|^\*\*[^*\n]+\*\*:?[ \t]*$", re.M)
+_HEDGE = re.compile(
+    r"\b(?:perhaps|maybe|possibly|arguably|somewhat|it (?:seems|appears)|might|could be|generally|typically|"
+    r"to some extent|in some cases)\b",
+    re.I,
+)
+_STOCK = re.compile(
+    r"\b(?:great question|certainly|of course|absolutely|i hope this helps|let me know if|feel free to|"
+    r"it(?:'s| is) (?:important|worth) (?:to note|noting)|in conclusion|in summary|overall|delve into|"
+    r"let(?:'s| us) think step by step|as an ai)\b",
+    re.I,
+)
+_WORD = re.compile(r"\w+")
+_RIDGE = 1e-6
+
+
+def features(text: str) -> dict[str, float]:
+    """What of a text is style: logarithm of 1 + words, and the others per hundred words."""
+    words = sum(1 for _ in _WORD.finditer(text))
+    per_hundred = 100.0 / max(words, 20)  # a short text with one bullet is no list
+    counts = {"bullets": _BULLET, "headings": _HEADING, "hedges": _HEDGE, "stock": _STOCK}
+    found = {
+        name: sum(1 for _ in pattern.finditer(text)) * per_hundred
+        for name, pattern in counts.items()
+    }
+    return {"length": math.log1p(words), **found}
+
+
+@frozen
+class Slopes:
+    """How a judge's score moves with style, all else equal.
+
+    Args:
+        slopes: feature → change of the score for one unit more.
+        errors: feature → standard error of that.
+        means: feature → its mean where this was fitted; a text of these features is left as it is.
+        count: responses it was fitted on.
+    """
+
+    slopes: Mapping[str, float]
+    errors: Mapping[str, float] = field(factory=dict)
+    means: Mapping[str, float] = field(factory=dict)
+    count: int = 0
+
+    def interval(self, name: str, z: float = 1.959963984540054) -> tuple[float, float]:
+        """95 % of a slope."""
+        half = z * self.errors.get(name, math.inf)
+        return self.slopes[name] - half, self.slopes[name] + half
+
+    def corrected(self, score: float, style: Mapping[str, float]) -> float:
+        """The score that the judge would give to a text of middling style, within [0, 1]:
+        ``score - Σ slope · (feature - mean)``.
+
+        The idea of length control in AlpacaEval (Dubois and others, 2024, arXiv:2404.04475), with a linear
+        instead of a logistic model, since scores are no wins.
+        """
+        moved = math.fsum(
+            slope * (style.get(name, 0.0) - self.means.get(name, 0.0))
+            for name, slope in self.slopes.items()
+        )
+        return min(1.0, max(0.0, score - moved))
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON keeps it."""
+        tables = {"slopes": self.slopes, "errors": self.errors, "means": self.means}
+        return {**{name: dict(table) for name, table in tables.items()}, "count": self.count}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Slopes:
+        """What ``to_dict`` wrote.
+
+        Raises:
+            ConfigError: it is no such table.
+        """
+        tables: list[dict[str, float]] = []
+        for name in ("slopes", "errors", "means"):
+            table = data.get(name, {})
+            if not isinstance(table, Mapping) or set(table) - set(FEATURES):
+                raise ConfigError(f"{name}: a table of {', '.join(FEATURES)}")
+            if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in table.values()):
+                raise ConfigError(f"{name}: finite numbers")
+            tables.append({key: float(value) for key, value in table.items()})
+        slopes, errors, means = tables
+        count = data.get("count", 0)
+        return cls(slopes, errors, means, count if isinstance(count, int) else 0)
+
+
+def fit(
+    styles: Sequence[Mapping[str, float]],
+    scores: Sequence[float],
+    quality: Sequence[float] | None = None,
+) -> Slopes:
+    """Least squares of scores on style features, beside the true quality where it is known.
+
+    Without ``quality`` a slope mixes bias with what is really better about longer answers; with labels it
+    is bias alone.  Features that never vary get no slope.
+
+    Args:
+        styles: see ``features``; one per response.
+        scores: the judge's.
+        quality: labels of the same responses, in [0, 1].
+
+    Raises:
+        ValueError: not one style per score.
+    """
+    if len(styles) != len(scores) or (quality is not None and len(quality) != len(scores)):
+        raise ValueError("one style, one score and one label per response")
+    names = [name for name in FEATURES if len({style[name] for style in styles}) > 1]
+    means = {name: math.fsum(style[name] for style in styles) / len(styles) for name in names}
+    rows = [[1.0, *(style[name] - means[name] for name in names)] for style in styles]
+    if quality is not None:
+        rows = [[*row, label] for row, label in zip(rows, quality, strict=True)]
+    solved, errors = _least_squares(rows, scores)
+    return Slopes(
+        dict(zip(names, solved[1 : 1 + len(names)], strict=True)),
+        dict(zip(names, errors[1 : 1 + len(names)], strict=True)),
+        means,
+        len(scores),
+    )
+
+
+def _least_squares(
+    rows: Sequence[Sequence[float]], wanted: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """(coefficients, their standard errors)."""
+    size = len(rows[0]) if rows else 1
+    normal = [
+        [
+            math.fsum(row[i] * row[j] for row in rows) + (_RIDGE if i == j else 0.0)
+            for j in range(size)
+        ]
+        for i in range(size)
+    ]
+    right = [
+        math.fsum(row[i] * value for row, value in zip(rows, wanted, strict=True))
+        for i in range(size)
+    ]
+    inverse = _inverse(normal)
+    solved = [math.fsum(a * b for a, b in zip(line, right, strict=True)) for line in inverse]
+    rest = math.fsum(
+        (value - math.fsum(a * b for a, b in zip(row, solved, strict=True))) ** 2
+        for row, value in zip(rows, wanted, strict=True)
+    )
+    freedom = len(rows) - size
+    variance = rest / freedom if freedom > 0 else math.inf
+    return solved, [math.sqrt(variance * max(inverse[i][i], 0.0)) for i in range(size)]
+
+
+def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Gauss and Jordan, with the largest pivot; the ridge keeps every pivot above zero."""
+    size = len(matrix)
+    work = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(matrix)]
+    for column in range(size):
+        pivot = max(range(column, size), key=lambda row: abs(work[row][column]))
+        work[column], work[pivot] = work[pivot], work[column]
+        scale = work[column][column]
+        work[column] = [value / scale for value in work[column]]
+        for row in range(size):
+            if row != column and (factor := work[row][column]):
+                work[row] = [a - factor * b for a, b in zip(work[row], work[column], strict=True)]
+    return [row[size:] for row in work]
