@@ -8,13 +8,17 @@ from typing import Any
 from rlenv.hooks import Attack
 from rlenv.values import Task
 
-__all__ = ["attacks"]
+__all__ = ["attacks", "fixed"]
 
 
 def attacks() -> Sequence[Attack]:
     """Attacks on tasks with constraints in ``info``; none may pass, whatever they ask for."""
-    fixed = [Attack(name, _constant(text)) for name, text in _FIXED.items()]
-    return [*fixed, *(Attack(name, build) for name, build in _BUILT.items())]
+    return [*fixed(), *(Attack(name, build) for name, build in _BUILT.items())]
+
+
+def fixed() -> Sequence[Attack]:
+    """Attacks that are the same for every task."""
+    return [Attack(name, _constant(text)) for name, text in _FIXED.items()]
 
 
 def _constant(text: str) -> Callable[[Task], str]:

@@ -73,7 +73,7 @@ def contentless(text: Text, constraints: Sequence[Constraint]) -> str:
     ]
     if head:
         again = any(part.kind == "repeats_prompt" for part in constraints)
-        if len(own) < (1 if again else 1 + len(words) // 20):
+        if len(own) < (1 if again else 3 + len(words) // 20):
             return "it only repeats the prompt"
     if not own and not any(covered) and not _may_be_short(words, text.prompt, markers):
         return "it holds only fillers, numbers and what the constraints ask for"

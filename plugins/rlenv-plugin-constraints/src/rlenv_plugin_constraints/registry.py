@@ -37,7 +37,7 @@ def build(spec: Any, path: str = "constraint") -> Constraint:
     """The constraint that a table describes.
 
     Args:
-        spec: ``{"kind": name, parameter: value, …}``.
+        spec: ``{"kind": name, parameter: value, …}``, or a constraint, which is returned.
         path: where it stands, for messages.
 
     Raises:
@@ -46,6 +46,8 @@ def build(spec: Any, path: str = "constraint") -> Constraint:
     from rlenv.config.fit import build as build_record
     from rlenv.config.problems import Problems
 
+    if isinstance(spec, Constraint) and not isinstance(spec, type):
+        return spec
     problems = Problems()
     made: Any = None
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kind"), str):

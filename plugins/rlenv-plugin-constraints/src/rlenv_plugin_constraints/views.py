@@ -97,6 +97,11 @@ def caseless(view: View) -> View:
     return View(folded, [*spread, places[-1]])
 
 
+def _of_one_alphabet(found: re.Match[str]) -> str:
+    word = found.group()
+    return word.translate(_LATIN) if _ASCII_LETTER.search(word) else word
+
+
 def look_alikes(view: View) -> View:
     """A caseless view with look-alikes of Latin letters as these, and marks that only decorate gone.
 
@@ -108,10 +113,8 @@ def look_alikes(view: View) -> View:
         return view
     latin = len(_ASCII_LETTER.findall(text))
     foreign = sum(c.isalpha() and not c.isascii() for c in text)
-    if latin >= foreign:
-        text = text.translate(_LATIN)
-    else:
-        text = re.sub(r"\w*[a-z]\w*", lambda m: m.group().translate(_LATIN), text)
+    mostly = latin >= foreign
+    text = text.translate(_LATIN) if mostly else re.sub(r"\w+", _of_one_alphabet, text)
     if _DECORATION.search(text) is None:
         return View(text, view.places)
     places = view.places or range(len(text) + 1)

@@ -20,7 +20,7 @@ __all__ = ["Bullets", "Choice", "Highlights", "Placeholders", "Range", "Title"]
 _TITLE = re.compile(rf"""[#*_>\s"“”«{UNSEEN}]*<<([^<>\n]+)>>[*_\s"”»{UNSEEN}]*""")
 _BULLET = re.compile(rf"[ \t>{UNSEEN}]*(?:[-*+][ \t]+|[•‣◦▪●·⁃∙][ \t]*)(?P<item>.*)")
 _HIGHLIGHT = re.compile(r"(?<![*\\\w])(\*{1,3})(?![\s*])([^*\n]+)(?<![\s\\])\1(?![*\w])")
-_PLACEHOLDER = re.compile(r"(?<![\]!\w\[\\])\[([^\[\]\n\"]+)\](?![(\]])")
+_PLACEHOLDER = re.compile(r"(?<![!\w\[\\])\[([^\[\]\n\"]+)\](?![(\]])")
 _SHOWN = 100
 
 

@@ -76,13 +76,13 @@ class SectionOrder:
 
     @headings.validator
     def _different(self, _: Any, value: tuple[str, ...]) -> None:
-        names = [_even(heading) for heading in value]
+        names = [_heading(heading) for heading in value]
         if not names or not all(names) or len(set(names)) != len(names):
             raise ConfigError(f"headings are different ones, at least one, not {list(value)!r}")
 
     @cached_property
     def _wanted(self) -> dict[str, int]:
-        return {_even(heading).strip("#*_: "): at for at, heading in enumerate(self.headings)}
+        return {_heading(heading): at for at, heading in enumerate(self.headings)}
 
     def markers(self) -> tuple[str, ...]:
         return self.headings

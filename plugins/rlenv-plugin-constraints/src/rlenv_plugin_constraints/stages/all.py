@@ -41,6 +41,7 @@ class All:
 
     phase: ClassVar[str] = "constrain"
     where: ClassVar[str] = "inline"
+    survey_if_alone: ClassVar[bool] = True
 
     constraints: tuple[Mapping[str, Any], ...] = field(default=(), converter=tuple)
     source: str = ""

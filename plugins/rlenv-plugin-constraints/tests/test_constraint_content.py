@@ -1,0 +1,157 @@
+"""Responses that say nothing are told from short ones that do, and what they would earn is told at load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rlenv.environment import Environment
+from rlenv.values import Task
+from rlenv_plugin_constraints.content import contentless, earnings
+from rlenv_plugin_constraints.registry import build_all
+from rlenv_plugin_constraints.text import Text
+
+PROMPT = "Write a short poem about the sea, and use the words salt and gull in it."
+WORDS = [{"kind": "contains", "words": ["salt", "gull"]}]
+
+
+def reason(raw: str, prompt: str = PROMPT, tables: list[dict[str, Any]] = WORDS) -> str:
+    return contentless(Text(raw, prompt), build_all(tables))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "",
+        " \n\u200b",
+        ".",
+        "🙂🙂",
+        "[][][]",
+        "ok",
+        "OK!",
+        "12345",
+        "yes",
+        "salt gull",
+        "* salt\n* gull",
+        "SALT, GULL, salt, gull",
+        "Sure! salt gull 1 2 3",
+        "a b c",
+        "Title\n* point\n* point\nSection 1",
+        PROMPT,
+        PROMPT.upper(),
+        f'"{PROMPT}"',
+        PROMPT.replace(",", ""),
+        f"{PROMPT}\n\n{PROMPT}",
+        f"You asked: {PROMPT}",
+        f"{PROMPT} salt gull",
+        "Write a short poem about the sea",
+        "I'm sorry, but I can't help with that.",
+        "I’m sorry, but I cannot assist with this request.",
+        "As an AI language model, I am unable to answer.",
+        "I don't know.",
+        "Sorry.",
+        "gull " * 40,
+        "blub blob " * 40,
+    ],
+)
+def test_it_says_nothing(raw: str) -> None:
+    assert reason(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "Salt wind, and a gull that laughs.",
+        "Salt. Gull. Foam.",
+        "The gull tastes salt",
+        f"{PROMPT}\n\nSalt on the lips; one gull above gray water and the long way home.",
+        "Use the words salt and gull: so the sea does, all night long.",
+        "I'm sorry, said the gull, but I can't swim. The salt sea laughed.",
+        "海の塩とカモメ",
+    ],
+)
+def test_it_says_something(raw: str) -> None:
+    assert reason(raw) == ""
+
+
+def test_a_word_that_was_asked_for_may_be_the_answer() -> None:
+    table = [{"kind": "contains", "words": ["Paris"]}]
+    assert reason("Paris.", "Name the capital of France.", table) == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "raw", "empty"),
+    [
+        ("How many legs has a spider? Use no commas.", "8", False),
+        ("What is 6 * 7? Use no commas.", "42", False),
+        ("Describe a spider. Use no commas.", "8", True),
+        ("Is the sea salty? Use no commas.", "Yes.", False),
+        ("Describe the sea. Use no commas.", "Yes.", True),
+    ],
+)
+def test_numbers_and_yes_answer_only_such_questions(prompt: str, raw: str, empty: bool) -> None:
+    assert bool(reason(raw, prompt, [{"kind": "no_comma"}])) is empty
+
+
+def test_a_choice_is_an_answer_in_itself() -> None:
+    table = [{"kind": "choice", "options": ["yes", "no"]}]
+    assert reason("no", "Choose.", table) == ""
+    assert reason("!", "Choose.", table)
+
+
+def test_rewriting_a_quoted_text_is_no_echo() -> None:
+    quoted = "The quick brown fox jumps over the lazy dog near the river bank."
+    prompt = f'Write this in capitals: "{quoted}"'
+    assert reason(quoted.upper(), prompt, [{"kind": "uppercase"}]) == ""
+    assert reason(prompt.upper(), prompt, [{"kind": "uppercase"}])
+
+
+def test_a_short_answer_may_follow_a_prompt_that_had_to_be_repeated() -> None:
+    tables = [{"kind": "repeats_prompt"}]
+    prompt = (
+        "What is the capital of France? First repeat this request word for word, then answer it."
+    )
+    assert reason(f"{prompt}\nParis.", prompt, tables) == ""
+    assert reason(f"{prompt}\nok", prompt, tables)
+    assert reason(prompt, prompt, tables)
+
+
+def test_what_constants_earn_is_told_with_each() -> None:
+    tasks = [Task("Say it.", id="1"), Task("Say more.", id="2")]
+    (said,) = earnings(lambda task, raw: float(raw == task.prompt or raw == "ok"), tasks)
+    assert "up to 1.000" in said
+    assert '("ok" 1.000, an echo of the prompt 1.000, "." 0.000' in said
+
+
+def test_nothing_is_told_where_constants_earn_nothing_and_tasks_have_answers() -> None:
+    assert earnings(lambda _task, _raw: 0.0, [Task("q", answer="a")]) == []
+    assert earnings(lambda _task, _raw: 0.0, []) == []
+    assert len(earnings(lambda _task, _raw: 0.0, [Task("q")])) == 1
+
+
+def environment(**options: Any) -> Environment:
+    rows = [Task(f"Tell me about the sea, part {at}.", id=str(at)) for at in range(4)]
+    stage = {
+        "use": "constraints/all",
+        "options": {"constraints": [{"kind": "no_comma"}], **options},
+    }
+    built = Environment.from_dict({"name": "e", "stage": [stage]})
+    return Environment("e", built.root, rows)
+
+
+def test_an_environment_says_at_load_what_constants_earn() -> None:
+    with environment(content=False) as loose:
+        assert 'up to 1.000 here ("." 1.000, "12345" 1.000, "ok" 1.000' in loose.warnings[0]
+    with environment() as strict:
+        assert "up to 0.000" in strict.warnings[0]
+
+
+def test_only_some_of_many_tasks_are_tried() -> None:
+    tried: set[str | None] = set()
+
+    def score(task: Task, _raw: str) -> float:
+        tried.add(task.id)
+        return 1.0
+
+    earnings(score, [Task("q", id=str(at)) for at in range(1000)])
+    assert 150 <= len(tried) <= 300
