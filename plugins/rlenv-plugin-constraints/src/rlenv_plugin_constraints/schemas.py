@@ -22,6 +22,7 @@ DRAFTS = {
     "2019-09": "Draft201909Validator",
     "2020-12": "Draft202012Validator",
 }
+_NOTES = ["$schema", "$id", "id", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$comment", "$vocabulary", "title", "description", "default", "examples", "readOnly", "writeOnly", "deprecated", "contentEncoding", "contentMediaType", "contentSchema", "then", "else", "minContains", "maxContains"]  # fmt: skip
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _TOLD = ("type", "required", "additionalProperties", "uniqueItems", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "minProperties", "maxProperties")  # fmt: skip
 _spent = threading.local()
@@ -104,7 +105,9 @@ def _bad_patterns(schema: Any) -> Iterator[str]:
 
 def _bad_keywords(schema: Any) -> Iterator[str]:
     """At the top only: below it, any name may be that of a property."""
-    known = {*_class_of(schema, "").VALIDATORS, "$schema", "$id", "$defs", "definitions", "title", "description"}  # fmt: skip
+    import jsonschema
+
+    known = {*_NOTES}.union(*(getattr(jsonschema, name).VALIDATORS for name in DRAFTS.values()))
     for name in schema if isinstance(schema, dict) else ():
         hint = suggest(name, known)
         if name not in known and hint.startswith("did"):

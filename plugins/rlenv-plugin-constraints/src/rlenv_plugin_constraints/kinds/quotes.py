@@ -19,9 +19,11 @@ from rlenv_plugin_constraints.unmet import unmet
 __all__ = ["VerbatimQuotes", "quotations"]
 
 WORK = 100_000_000  # characters of sources looked through for one response
-_PAIRS = {"“": "”“", "”": "”", "„": "“”‟", "‟": "”", "«": "»", "»": "«", "‹": "›", "‘": "’", "‚": "‘’", "「": "」", "『": "』", "《": "》", "〝": "〞〟", "＂": "＂", "❝": "❞"}  # fmt: skip
+_PAIRS = {"“": "”“", "”": "”", "„": "“”‟", "‟": "”", "«": "»", "»": "«", "›": "‹", "‹": "›", "‘": "’", "‚": "‘’", "「": "」", "『": "』", "《": "》", "〝": "〞〟", "＂": "＂", "❝": "❞"}  # fmt: skip
 _OPENING = re.compile(
-    r"[“„‟«‹‘‚「『《〝＂❝]|(?<![^\W_])[\"'](?=[^\s\"'])|(?<![\w'])''(?=\w)|(?<=[\s(])»|``(?=\w)"
+    r"[“„‟«‹‘‚「『《〝＂❝]|(?<![^\W_])[\"'](?=[^\s\"'])|(?<![\w'])''(?=\w)|(?<!\w)[»›](?=\w)|``(?=\w)"
+    r"|<(?:q|blockquote)>|&(?:quot|ldquo|laquo|bdquo);",
+    re.IGNORECASE,
 )
 _MARKUP_CLOSES = re.compile(r"</(?:q|blockquote)>|&(?:quot|rdquo|raquo|ldquo);", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
@@ -75,10 +77,12 @@ def _between(holes: Sequence[Span], start: int, end: int) -> Iterator[Span]:
 
 def _in_paragraph(raw: str, begin: int, end: int) -> Iterator[Span]:
     place = begin
+    lone: set[str] = set()  # apostrophes, which nothing closes from here on
     while opening := _OPENING.search(raw, place, end):
         inside = opening.end()
-        close = _closing(raw, opening[0], inside, end)
-        if close is None and opening[0] in "'‘‚''":  # an apostrophe
+        close = None if opening[0] in lone else _closing(raw, opening[0], inside, end)
+        if close is None and opening[0] in "'‘‚''":
+            lone.add(opening[0])
             place = inside
             continue
         last = end if close is None else close
