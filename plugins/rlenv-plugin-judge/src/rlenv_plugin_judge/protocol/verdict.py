@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
 from attrs import field, frozen
@@ -21,6 +21,10 @@ _RESERVED = ("nonce", "reason")
 _DIGITS = 40  # characters of a number; more is no score
 
 
+def _tupled(choices: Iterable[str]) -> tuple[str, ...]:
+    return tuple(choices)
+
+
 @frozen
 class Field:
     """One value of a verdict: a number in [low, high], one of ``choices``, or true/false."""
@@ -29,7 +33,7 @@ class Field:
     kind: Literal["number", "choice", "bool"] = "number"
     low: float = 0.0
     high: float = 1.0
-    choices: tuple[str, ...] = field(default=(), converter=tuple)
+    choices: tuple[str, ...] = field(default=(), converter=_tupled)
 
     def __attrs_post_init__(self) -> None:
         if not self.name or self.name in _RESERVED or not self.name.isprintable():
