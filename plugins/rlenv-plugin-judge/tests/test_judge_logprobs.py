@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv_plugin_judge.protocol.logprobs import expected_of
-from rlenv_plugin_judge.protocol.verdict import Field, opening
+from rlenv_plugin_judge.protocol.verdict import Field
 from rlenv_plugin_judge.transport.request import Reply, Token
 
 NONCE = "3f9a0c5512ab77de4410"
@@ -26,7 +26,7 @@ def estimate(
     tokens += [_token(text, top) for text, top in spelled] + [Token(tail, 0.0)]
     text = "".join(t.text for t in tokens)
     reply = Reply(text, logprobs=tuple(tokens))
-    return expected_of(reply, opening(NONCE), (field,), {field.name: value})
+    return expected_of(reply, NONCE, (field,), {field.name: value})
 
 
 def _token(text: str, top: dict[str, float]) -> Token:
@@ -112,9 +112,9 @@ def test_a_beginning_of_two_choices_counts_for_none() -> None:
 def test_without_usable_log_probabilities_the_verdict_stands() -> None:
     spelled = [("7", {"7": 0.3, "x": 0.7})]
     assert estimate(SCORE, 7.0, spelled) == ({}, "verdict")
-    assert expected_of(Reply("{}"), opening(NONCE), (SCORE,), {"score": 7.0}) == ({}, "verdict")
+    assert expected_of(Reply("{}"), NONCE, (SCORE,), {"score": 7.0}) == ({}, "verdict")
     other = Reply("another text", logprobs=(Token(HEAD + 'score": 7}', 0.0),))
-    assert expected_of(other, opening(NONCE), (SCORE,), {"score": 7.0}) == ({}, "verdict")
+    assert expected_of(other, NONCE, (SCORE,), {"score": 7.0}) == ({}, "verdict")
 
 
 @given(

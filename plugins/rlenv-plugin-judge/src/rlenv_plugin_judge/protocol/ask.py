@@ -12,7 +12,7 @@ from rlenv_plugin_judge.transport.request import Reply, Request, Transport, Usag
 
 from .envelope import seal
 from .logprobs import expected_of
-from .verdict import Field, NoVerdict, Verdict, opening, parse
+from .verdict import Field, NoVerdict, Verdict, parse
 
 MAX_TOKENS = 2048  # of one reply: room to reason, and an end for those who go on and on
 _TOP = 20
@@ -89,7 +89,7 @@ def _verdict(
     if not reply.text.strip():
         raise NoVerdict("the reply is empty")
     found = parse(after_thinking(reply.text), nonce, fields)
-    expected, estimator = expected_of(reply, opening(nonce), fields, found.values)
+    expected, estimator = expected_of(reply, nonce, fields, found.values)
     return Verdict(
         values=found.values,
         reason=found.reason,

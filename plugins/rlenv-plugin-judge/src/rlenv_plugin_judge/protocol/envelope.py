@@ -56,7 +56,7 @@ def seal(
 ) -> Envelope:
     """Wrap ``material`` for try number ``attempt``, counted from 0."""
     shown = {name: sendable(text) for name, text in material.items()}
-    everything = "\0".join((instructions, *shown, *shown.values(), *material.values())).casefold()
+    everything = "\0".join((instructions, *material, *material.values())).lower()
     mark = draw(key, "mark", attempt, everything)
     nonce = draw(key, "nonce", attempt, everything)
     blocks = [f"BEGIN {name} {mark}\n{text}\nEND {name} {mark}" for name, text in shown.items()]
@@ -79,7 +79,11 @@ def draw(key: bytes, purpose: str, attempt: int, everything: str) -> str:
 
 def sendable(text: str) -> str:
     """``text`` without what no server takes, and with the control tokens of chat templates made harmless."""
-    return _CONTROL.sub(lambda m: m.group() + _BREAK, _UNSENDABLE.sub("\ufffd", text))
+    if not text.isascii() or "\0" in text:
+        text = _UNSENDABLE.sub("\ufffd", text)
+    if "<" in text or "[" in text:
+        text = _CONTROL.sub(lambda m: m.group() + _BREAK, text)
+    return text
 
 
 def _form(fields: Sequence[Field], nonce: str) -> str:

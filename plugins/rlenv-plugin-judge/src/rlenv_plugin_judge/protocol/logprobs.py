@@ -18,7 +18,7 @@ from attrs import frozen
 
 from rlenv_plugin_judge.transport.request import Reply, Token
 
-from .verdict import Field
+from .verdict import Field, openings
 
 LEAST_MASS = 0.5  # less than this of the probability on valid values: the verdict itself is the better estimate
 _NUMBER = re.compile(r"-?[0-9]{1,12}(\.[0-9]{0,12})?")
@@ -35,18 +35,20 @@ class _Leaf:
 
 
 def expected_of(
-    reply: Reply, opening: re.Pattern[str], fields: Sequence[Field], values: Mapping[str, Any]
+    reply: Reply, nonce: str, fields: Sequence[Field], values: Mapping[str, Any]
 ) -> tuple[dict[str, float], str]:
     """Expectations by field (see Verdict.expected) and the name of the estimator.
 
-    ``opening`` matches where the verdict begins.  ({}, "verdict") where there are no log-probabilities, or they do not spell the reply, for any field.
+    ({}, "verdict") where there are no log-probabilities, or they do not spell the reply, for any field.
     """
+    if not reply.logprobs:
+        return {}, "verdict"
     spelled = "".join(t.text for t in reply.logprobs)
-    begins = [m.end() for m in opening.finditer(spelled)]
+    begins = [m.end() for m in openings(spelled, nonce)]
     same = spelled.strip().endswith(
         reply.text.strip()
     )  # a server may keep the thoughts in front to itself
-    if not reply.logprobs or not same or len(begins) != 1:
+    if not same or len(begins) != 1:
         return {}, "verdict"
     expected: dict[str, float] = {}
     exact = True

@@ -18,6 +18,7 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_judge.transport.request import Usage
 
 _RESERVED = ("nonce", "reason")
+_OPENING = re.compile(r'\{[ \t\r\n]*"nonce"[ \t\r\n]*:[ \t\r\n]*"([^"\\]{1,64})"')
 _DIGITS = 40  # characters of a number; more is no score
 
 
@@ -81,9 +82,9 @@ class Found:
     start: int
 
 
-def opening(nonce: str) -> re.Pattern[str]:
-    """How the verdict begins."""
-    return re.compile(r'\{[ \t\r\n]*"nonce"[ \t\r\n]*:[ \t\r\n]*"' + re.escape(nonce) + '"')
+def openings(text: str, nonce: str) -> list[re.Match[str]]:
+    """Where a verdict with this nonce begins."""
+    return [m for m in _OPENING.finditer(text) if m[1] == nonce]
 
 
 def parse(text: str, nonce: str, fields: Sequence[Field]) -> Found:
@@ -92,7 +93,7 @@ def parse(text: str, nonce: str, fields: Sequence[Field]) -> Found:
     Raises:
         NoVerdict: none, several, or one that is not exactly what was asked for.
     """
-    starts = [m.start() for m in opening(nonce).finditer(text)]
+    starts = [m.start() for m in openings(text, nonce)]
     if len(starts) != 1:
         raise NoVerdict(f"{len(starts) or 'no'} objects begin with this call's nonce; expected one")
     try:
