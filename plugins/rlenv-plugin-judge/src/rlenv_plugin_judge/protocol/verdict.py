@@ -18,7 +18,7 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_judge.transport.request import Usage
 
 _RESERVED = ("nonce", "reason")
-_OPENING = re.compile(r'\{[ \t\r\n]*"nonce"[ \t\r\n]*:[ \t\r\n]*"([^"\\]{1,64})"')
+_OPENING = re.compile(r'\{[ \t\r\n]*"nonce"[ \t\r\n]*:[ \t\r\n]*"(\w{1,64})"')
 _DIGITS = 40  # characters of a number; more is no score
 
 
