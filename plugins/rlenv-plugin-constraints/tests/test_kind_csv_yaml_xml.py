@@ -23,7 +23,7 @@ ROWS = st.integers(2, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, 
 @given(ROWS, st.sampled_from(",;\t|"), st.booleans())
 def test_what_the_csv_module_writes_is_read_the_same(rows: list[list[str]], delimiter: str, quoted: bool) -> None:  # fmt: skip
     out = io.StringIO()
-    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    quoting: Any = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     csv.writer(out, delimiter=delimiter, quoting=quoting).writerows(rows)
     assert read_csv(out.getvalue(), delimiter, quoted=quoted) == rows
 

@@ -127,7 +127,7 @@ def test_a_response_cannot_make_a_schema_cost_more_than_its_budget(schema: Any, 
 
 @given(st.lists(VALUES, max_size=5))
 def test_unique_items_are_those_of_the_library(items: list[Any]) -> None:
-    import jsonschema
+    import jsonschema  # type: ignore[import-untyped]
 
     schema = {"uniqueItems": True}
     ours = JsonSchema(schema=schema).check(Text(json.dumps(items))).satisfied

@@ -98,6 +98,15 @@ def test_a_task_adds_to_the_rules_of_the_stage() -> None:
     assert stage.check(Attempt(task, "eval('1')")).score == 0.0
 
 
+def test_rules_of_a_task_are_told_to_the_operator_only() -> None:
+    task = Task("p", info={"ast": {"signature": "def gold(x)"}, "schema": {"minItems": 77}})
+    for stage in (Ast(source="info.ast"), Schema(source="info.schema")):
+        said = stage.check(Attempt(task, "[]" if isinstance(stage, Schema) else "x = f(1)"))
+        assert said.score == 0.0
+        assert not {"gold", "77"} & set(repr((said.detail, said.data)).replace("(", " ").split())
+        assert said.private["constraints"]
+
+
 def test_an_environment_of_both() -> None:
     slots = [
         {"use": "constraints/schema", "options": {"schema": {"type": "array"}}},

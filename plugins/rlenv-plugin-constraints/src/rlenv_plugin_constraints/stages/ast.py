@@ -14,6 +14,7 @@ from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_constraints.constraint import Constraint
+from rlenv_plugin_constraints.discreet import discreet
 from rlenv_plugin_constraints.registry import build_all
 from rlenv_plugin_constraints.stages.all import outcome
 from rlenv_plugin_constraints.text import Text
@@ -94,9 +95,9 @@ class Ast:
         """1, or the share of rules that hold; data has what each measured, and where."""
         text = Text(attempt.response, attempt.task.prompt)
         found = [(name, rule.check(text)) for name, rule in self._of(attempt.task)]
-        if found and not found[0][1].satisfied:  # no program at all
-            return outcome(found, "all")
-        return outcome(found, self.score)
+        whole = not found[0][1].satisfied  # no program at all
+        said = outcome(found, "all" if whole else self.score)
+        return discreet(said) if self.source else said
 
     def _rules(self) -> dict[str, Any]:
         every = asdict(self, filter=lambda a, _: a.init and a.name not in _OWN)

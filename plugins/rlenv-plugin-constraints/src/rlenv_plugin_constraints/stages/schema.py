@@ -12,6 +12,7 @@ from rlenv.errors import ConfigError, TaskError
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
+from rlenv_plugin_constraints.discreet import discreet
 from rlenv_plugin_constraints.kinds.json_schema import JsonSchema
 from rlenv_plugin_constraints.stages.all import outcome
 from rlenv_plugin_constraints.text import Text
@@ -65,7 +66,8 @@ class Schema:
     def check(self, attempt: Attempt) -> Outcome:
         """1 or 0; data has the first places that do not fit."""
         text = Text(attempt.response, attempt.task.prompt)
-        return outcome([("json_schema", self._of(attempt.task).check(text))], "all")
+        said = outcome([("json_schema", self._of(attempt.task).check(text))], "all")
+        return discreet(said) if self.source else said
 
     def _of(self, task: Task) -> JsonSchema:
         if self._common is not None:
