@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attrs import asdict
 from rlenv.errors import ConfigError
 
 from .endpoint import Endpoint
@@ -20,6 +19,7 @@ from .request import Reply, Request, Token, Usage
 
 PROTOCOL = "rlenv-judge/1"  # grows with any change of what is asked or of how an answer is read
 _APPLICATION = 0x726C6A31  # "rlj1": no other program's file is written to
+_GATHER = 0.1  # seconds of replies that are written at once
 _T = TypeVar("_T")
 
 
@@ -45,6 +45,7 @@ class Cache:
         self._pid = 0
         self._waiting: dict[str, bytes | None] = {}
         self._writing: dict[str, bytes | None] = {}
+        self._hurry = threading.Event()
         self._writer: threading.Thread | None = None
         self._broken: sqlite3.Error | None = None
 
@@ -82,19 +83,19 @@ class Cache:
             return
         try:
             while self._next():
-                with db:
-                    db.execute("BEGIN IMMEDIATE")
-                    for key, value in self._writing.items():
-                        if value is None:
-                            db.execute("DELETE FROM replies WHERE key = ?", (key,))
-                        else:
-                            db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, value))
+                gone = [(key,) for key, value in self._writing.items() if value is None]
+                kept = [(key, value) for key, value in self._writing.items() if value is not None]
+                db.execute("BEGIN IMMEDIATE")
+                db.executemany("DELETE FROM replies WHERE key = ?", gone)
+                db.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?)", kept)
+                db.execute("COMMIT")
         except sqlite3.Error as err:
             self._fail(err)
         finally:
             db.close()
 
     def _next(self) -> bool:
+        self._hurry.wait(_GATHER)
         with self._lock:
             self._writing, self._waiting = self._waiting, {}
             if not self._writing:
@@ -110,7 +111,9 @@ class Cache:
         """Wait until all is written, and let go of the file."""
         writer = self._writer
         if writer is not None:
+            self._hurry.set()
             writer.join()
+            self._hurry.clear()
         with self._lock:
             if self._db is not None:
                 self._db.close()
@@ -167,8 +170,20 @@ def _make_private(path: Path) -> None:
 
 def pack(key: str, reply: Reply) -> bytes:
     """The reply and a checksum that binds it to its key."""
-    value = json.dumps(asdict(reply, recurse=True)).encode()
+    value = json.dumps(_plain(reply)).encode()
     return hashlib.sha256(key.encode() + value).digest() + value
+
+
+def _plain(reply: Reply) -> dict[str, Any]:
+    usage = reply.usage
+    return {
+        "text": reply.text,
+        "model": reply.model,
+        "usage": [usage.prompt_tokens, usage.completion_tokens, usage.estimated],
+        "finish": reply.finish,
+        "logprobs": [[t.text, t.logprob, t.top] for t in reply.logprobs],
+        "endpoint": reply.endpoint,
+    }
 
 
 def unpack(key: str, packed: Any) -> Reply | None:
@@ -179,9 +194,9 @@ def unpack(key: str, packed: Any) -> Reply | None:
     if hashlib.sha256(key.encode() + value).digest() != packed[:32]:
         return None
     raw = json.loads(value)
-    tokens = tuple(Token(t["text"], t["logprob"], _pairs(t["top"])) for t in raw["logprobs"])
-    usage = Usage(**raw.pop("usage"))
-    return Reply(**{**raw, "usage": usage, "logprobs": tokens, "cached": True})
+    raw["logprobs"] = tuple(Token(text, log, _pairs(top)) for text, log, top in raw["logprobs"])
+    raw["usage"] = Usage(*raw["usage"])
+    return Reply(**raw, cached=True)
 
 
 def _pairs(rows: list[list[Any]]) -> tuple[tuple[str, float], ...]:
