@@ -17,4 +17,12 @@ RLENV_API = 1
 @hookimpl
 def rlenv_stages() -> Mapping[str, str]:
     """The stages, as targets that are imported when they are used."""
-    return {}
+    home = "rlenv_plugin_judge.stages"
+    return {
+        "reference": f"{home}.reference:Reference",
+        "rubric": f"{home}.rubric:Rubric",
+        "checklist": f"{home}.checklist:Checklist",
+        "pairwise": f"{home}.pairwise:Pairwise",
+        "panel": f"{home}.panel:Panel",
+        "steps": f"{home}.steps:Steps",
+    }

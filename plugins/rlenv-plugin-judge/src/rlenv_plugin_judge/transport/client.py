@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-from rlenv.errors import ConfigError
+from rlenv.errors import ConfigError, VerifierFault
 
 from .address import chat_url
 from .budget import Budget, Cost, cost
@@ -59,6 +59,7 @@ class Client:
         self._budget = Budget(budget or Limits())
         self._cache = None if cache is None else Cache(cache)
         self._flights = SingleFlight()
+        self._last: Failure | None = None
         self._concurrency = concurrency
         self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
             WeakKeyDictionary()
@@ -147,7 +148,7 @@ class Client:
             try:
                 reply = await self._ask(i, request, seen)
             except Failure as err:
-                last = self._named(i, err)
+                last = self._last = self._named(i, err)
                 self._health.failed(i, err.rest or self._rest_of_busy(err), seen)
                 if err.final:
                     break
@@ -160,7 +161,7 @@ class Client:
                 return reply
         if isinstance(last, TooLong):
             raise last
-        raise last.fault() if last else self._all_resting()
+        raise last.fault() if last else self._resting()
 
     def _named(self, i: int, err: Failure) -> Failure:
         endpoint = self.endpoints[i]
@@ -171,11 +172,12 @@ class Client:
         """Too many requests: another endpoint takes over, where there is one."""
         return "soon" if len(self.endpoints) > 1 and not err.final else ""
 
-    def _all_resting(self) -> Exception:
-        return unavailable(
-            f"every endpoint of the judge failed a moment ago; the next is tried in {self._health.wait():.0f} s",
-            transient=True,
-        )
+    def _resting(self) -> VerifierFault:
+        """Nobody is asked; what was wrong is said again."""
+        last = self._last
+        again = f"not asked for {self._health.wait():.0f} s more, since it failed a moment ago"
+        why = "another call tries it just now" if last is None else last.message
+        return unavailable(f"{again} ({why})", transient=last is None or last.retry)
 
     async def _ask(self, i: int, request: Request, seen: int) -> Reply:
         """Ask one endpoint until it answers, or no more tries are left, or it was found dead."""
@@ -196,23 +198,23 @@ class Client:
         endpoint = self.endpoints[i]
         guess = _guess(endpoint, request)
         expected = cost(endpoint, guess)
-        await self._budget.hold(expected)
-        actual, usage = Cost(), Usage()
-        try:
-            async with self._gate():
+        async with self._gate():
+            await self._budget.hold(expected)
+            actual, usage = Cost(), Usage()
+            try:
                 await self._limiter.enter(guess.total)
                 actual, usage = expected, guess  # a call that is cut off is paid for
                 reply = _filled(await self._exchange(i, request), guess)
                 actual, usage = cost(endpoint, reply.usage), reply.usage
                 return reply
-        except Failure as err:
-            if not err.spent:
-                actual, usage = Cost(calls=1), Usage()
-            raise
-        finally:
-            self._budget.settle(expected, actual, usage)
-            if actual.calls:
-                self._limiter.settle(guess.total, usage.total)
+            except Failure as err:
+                if not err.spent:
+                    actual, usage = Cost(calls=1), Usage()
+                raise
+            finally:
+                self._budget.settle(expected, actual, usage)
+                if actual.calls:
+                    self._limiter.settle(guess.total, usage.total)
 
     async def _exchange(self, i: int, request: Request) -> Reply:
         endpoint, dialect = self.endpoints[i], self._dialects[i]

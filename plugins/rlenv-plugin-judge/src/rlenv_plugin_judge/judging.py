@@ -1,0 +1,316 @@
+"""What all stages of judges share: where the judge is, who may not be it, and what becomes of a verdict."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar
+
+from attrs import asdict, evolve, field, frozen
+from rlenv.errors import ConfigError
+from rlenv.stage import Attempt
+from rlenv.values import Outcome, Task
+
+from .protocol.ask import ask
+from .protocol.prefilter import contentless
+from .protocol.verdict import Field, Verdict
+from .stats.calibration import Isotonic
+from .stats.length import Slopes, features
+from .transport.client import Client
+from .transport.endpoint import Endpoint
+from .transport.limits import Limits, Rate, Retries
+from .transport.request import Transport
+
+__all__ = ["URL", "Judge", "Judging", "blank", "facts", "label_key"]
+
+URL, MODEL = "RLENV_JUDGE_URL", "RLENV_JUDGE_MODEL"
+_SHOWN = 400  # characters of a judge's reason
+_clients: dict[str, Transport] = {}
+_lock = Lock()
+
+
+@frozen(kw_only=True)
+class Judge:
+    """A judge model and how it is reached; the table ``judge`` of every stage here.
+
+    Args:
+        base_url: of an OpenAI-compatible server, as ``https://api.example.org/v1``; RLENV_JUDGE_URL when "".
+        model: its name there; RLENV_JUDGE_MODEL when "".
+        key_env: the environment variable with the key; "" for a server that wants none.
+        family: who made the model ("llama"), to keep a policy from being judged by its own kind.
+        revision: tells two models of one name apart; part of the fingerprint and of the cache's keys.
+        price_in, price_out: money per million tokens, for ``budget.money``.
+        params: sampling parameters; the temperature is 0 unless they say otherwise.
+        failover: more endpoints, asked in this order where the first is dead: tables with ``base_url``,
+            ``model``, ``key_env``, ``family``, ``revision``, ``price_in``, ``price_out``, ``params``.
+        concurrency: requests in flight at once.
+        rate: ``requests`` and ``tokens`` a minute at most.
+        retries: ``times`` more tries after 429, 5xx and broken connections.
+        timeout: seconds for one try.
+        budget: ``calls``, ``tokens`` and ``money`` in all; what goes beyond is unscored.
+        cache: a file for replies, so that the same question costs once and has one answer.
+        transport: a part of the port ``transport`` ("plugin/name") instead of HTTP.
+    """
+
+    base_url: str = ""
+    model: str = ""
+    key_env: str = "OPENAI_API_KEY"
+    family: str = ""
+    revision: str = ""
+    price_in: float = 0.0
+    price_out: float = 0.0
+    params: Mapping[str, Any] = field(factory=dict)
+    failover: tuple[Mapping[str, Any], ...] = field(default=(), converter=tuple)
+    concurrency: int = 64
+    rate: Rate = field(factory=Rate)
+    retries: Retries = field(factory=Retries)
+    timeout: float = 60.0
+    budget: Limits = field(factory=Limits)
+    cache: str = ""
+    transport: str = ""
+
+    def resolved(self) -> Judge:
+        """With what the environment supplies.
+
+        Raises:
+            ConfigError: no endpoint; names the variable to set.
+        """
+        if self.transport:
+            return self
+        url, model = (
+            self.base_url or os.environ.get(URL, ""),
+            self.model or os.environ.get(MODEL, ""),
+        )
+        for value, option, variable in ((url, "base_url", URL), (model, "model", MODEL)):
+            if not value.strip():
+                raise ConfigError(
+                    f"judge.{option}: no judge is configured; name it here, or set the environment variable {variable}"
+                )
+        return evolve(self, base_url=url.strip(), model=model.strip())
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """All of them, the preferred one first.
+
+        Raises:
+            ConfigError: a table of ``failover`` is none.
+        """
+        names = (
+            "base_url",
+            "model",
+            "key_env",
+            "family",
+            "revision",
+            "price_in",
+            "price_out",
+            "params",
+        )
+        first = {name: getattr(self, name) for name in names}
+        found = []
+        for place, table in enumerate([first, *self.failover]):
+            if unknown := sorted(set(table) - set(names)):
+                raise ConfigError(
+                    f"judge.failover[{place - 1}].{unknown[0]}: unknown; there are {', '.join(names)}"
+                )
+            given = {"key_env": self.key_env, "model": self.model, **table}
+            if not given.get("base_url"):
+                raise ConfigError(f"judge.failover[{place - 1}].base_url: required, and missing")
+            found.append(Endpoint(**{**given, "key_env": given["key_env"] or None}))
+        return tuple(found)
+
+    def client(self) -> Transport:
+        """What carries the requests; equal judges of one process share connections, budget and cache.
+
+        Raises:
+            ConfigError: as ``resolved`` and ``endpoints``; a key's variable that is not set.
+            PluginError: there is no such transport.
+        """
+        key = json.dumps(asdict(self), sort_keys=True, default=str)
+        with _lock:
+            if key not in _clients:
+                _clients[key] = self._made()
+            return _clients[key]
+
+    def _made(self) -> Transport:
+        if self.transport:
+            from rlenv.plugins import registry
+
+            made: Transport = registry().parts("transport", self.transport)()
+            return made
+        return Client.from_endpoints(
+            self.endpoints(),
+            concurrency=self.concurrency,
+            rate=self.rate,
+            retries=self.retries,
+            timeout=self.timeout,
+            budget=self.budget,
+            cache=self.cache or None,
+        )
+
+
+@frozen(kw_only=True, slots=False)
+class Judging:
+    """Options of every stage here.
+
+    Args:
+        judge: where the judge is; see the table ``judge``.
+        policy_family: who made the model that is trained; a judge of that family is refused.
+        policy_url: where that model is served; a judge there is refused.
+        allow_self: let a policy's own family or endpoint judge it all the same.
+        attempts: how often a reply without a valid verdict is asked for again, all tries counted.
+        calibration: a file that ``rlenv judge calibrate`` wrote: its map and slopes are applied to scores.
+    """
+
+    phase: ClassVar[str] = "judge"
+    where: ClassVar[str] = "caller"
+    default_timeout: ClassVar[float] = 300.0
+    survey_if_alone: ClassVar[bool] = True
+
+    judge: Judge = field(factory=Judge)
+    policy_family: str = ""
+    policy_url: str = ""
+    allow_self: bool = False
+    attempts: int = 3
+    calibration: str = ""
+    _applied: Applied | None = field(init=False, default=None, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.attempts < 1:
+            raise ConfigError(f"attempts is a whole number from 1, not {self.attempts}")
+        for judge in self.judges():
+            resolved = judge.resolved()
+            self._check_self(resolved)
+            resolved.client()
+        if self.calibration:
+            object.__setattr__(self, "_applied", Applied.read(self.calibration))
+
+    def judges(self) -> Sequence[Judge]:
+        """All that this stage asks."""
+        return (self.judge,)
+
+    def _check_self(self, judge: Judge) -> None:
+        if self.allow_self or judge.transport:
+            return
+        for endpoint in judge.endpoints():
+            family = self.policy_family.strip().casefold()
+            if family and endpoint.family.strip().casefold() == family:
+                raise ConfigError(
+                    f"judge.family: {endpoint.model} is of the policy's own family {self.policy_family!r}, and models "
+                    "favor their own kind; choose another judge, or say allow_self = true"
+                )
+            if self.policy_url and endpoint.base_url.rstrip("/") == self.policy_url.rstrip("/"):
+                raise ConfigError(
+                    f"judge.base_url: {endpoint.base_url} serves the policy itself; choose another judge, or say "
+                    "allow_self = true"
+                )
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether a second run finds the same replies: only in a cache."""
+        return all(bool(judge.cache or judge.transport) for judge in self.judges())
+
+    def survey(self, tasks: Sequence[Task]) -> list[str]:  # noqa: ARG002 - the same for all tasks
+        """What a reader of rewards should know."""
+        return [
+            "only a judge decides here, and no program checks anything: add a stage that does, or audit the judge"
+        ]
+
+    async def verdict(
+        self,
+        key: bytes,
+        instructions: str,
+        material: Mapping[str, str],
+        fields: Sequence[Field],
+        *,
+        judge: Judge | None = None,
+        want_logprobs: bool = False,
+    ) -> Verdict:
+        """Ask once, for one verdict.
+
+        Raises:
+            VerifierFault: there is none, so the response is unscored.
+        """
+        client = (judge or self.judge).resolved().client()
+        return await ask(
+            client,
+            instructions=instructions,
+            material=material,
+            fields=fields,
+            key=key,
+            want_logprobs=want_logprobs,
+            attempts=self.attempts,
+        )
+
+    def applied(self, score: float, response: str) -> tuple[float, dict[str, Any]]:
+        """(the score after calibration, what was done to it)."""
+        if self._applied is None:
+            return min(1.0, max(0.0, score)), {}
+        return self._applied.to(score, response)
+
+
+@frozen
+class Applied:
+    """A calibration, as a stage applies it: style taken off first, then the map."""
+
+    isotonic: Isotonic | None = None
+    slopes: Slopes | None = None
+
+    @classmethod
+    def read(cls, path: str) -> Applied:
+        """Read what ``rlenv judge calibrate`` wrote.
+
+        Raises:
+            ConfigError: naming the file and what is wrong with it.
+        """
+        try:
+            data = json.loads(Path(path).read_text("utf-8"))
+        except (OSError, ValueError) as err:
+            raise ConfigError(f"calibration: {path} cannot be read: {err}") from None
+        if not isinstance(data, Mapping) or data.get("schema") != "rlenv.calibration/1":
+            raise ConfigError(f"calibration: {path} was not written by `rlenv judge calibrate`")
+        found, style = data.get("isotonic"), data.get("style")
+        return cls(
+            Isotonic.from_dict(found) if isinstance(found, Mapping) else None,
+            Slopes.from_dict(style) if isinstance(style, Mapping) else None,
+        )
+
+    def to(self, score: float, response: str) -> tuple[float, dict[str, Any]]:
+        said: dict[str, Any] = {"judged": score}
+        if self.slopes is not None:
+            score = self.slopes.corrected(score, features(response))
+            said["style_controlled"] = score
+        if self.isotonic is not None:
+            score = self.isotonic.apply(score)
+        return min(1.0, max(0.0, score)), said
+
+
+def label_key(attempt: Attempt, *labels: object) -> bytes:
+    """32 bytes for one call about one response: what no policy can predict, and always the same (law 5)."""
+    return hmac.digest(attempt.key(), json.dumps(labels, default=str).encode(), "sha256")
+
+
+def blank(response: str) -> Outcome | None:
+    """0 for what nobody needs to read, without a call."""
+    if contentless(response):
+        return Outcome.failed("there is nothing to judge: no letter, digit or sign")
+    return None
+
+
+def facts(verdict: Verdict) -> dict[str, Any]:
+    """What of a verdict stands beside its score; the reason is the operator's, it may speak of the reference."""
+    said: dict[str, Any] = {
+        "model": verdict.model,
+        "cached": verdict.cached,
+        "attempts": verdict.attempts,
+        "estimator": verdict.estimator,
+        "tokens": verdict.usage.total,
+    }
+    return said
+
+
+def reason(verdict: Verdict) -> str:
+    """The judge's words, in printable letters."""
+    return "".join(c if c.isprintable() else " " for c in verdict.reason[:_SHOWN])

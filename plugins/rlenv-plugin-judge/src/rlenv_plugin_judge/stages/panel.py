@@ -1,0 +1,154 @@
+"""``judge/panel``: several judges, one score."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any, Literal
+
+from attrs import asdict, field, frozen
+from rlenv.errors import ConfigError, VerifierFault
+from rlenv.stage import Attempt
+from rlenv.values import Fault, Outcome, Task
+
+from rlenv_plugin_judge.judging import Judge, Judging
+
+from .checklist import Checklist
+from .reference import Reference
+from .rubric import Rubric
+
+__all__ = ["Panel"]
+
+_STAGES: Mapping[str, type[Judging]] = {
+    "rubric": Rubric,
+    "checklist": Checklist,
+    "reference": Reference,
+}
+
+
+@frozen(kw_only=True, slots=False)
+class Panel(Judging):
+    """Several judges answer the same question; models of several makers have fewer faults in common.
+
+    Args:
+        members: tables like ``judge``, one per member; ``judge`` itself is not asked.
+        ask: the stage that every member runs: "rubric", "checklist" or "reference".
+        options: its options.
+        aggregate: "median", "mean", "min", or "majority": the share is 1 when more than half are at 0.5 or above,
+            0 when more than half are below, else 0.5.
+        quorum: so many members must have answered; all when 0.
+        min_families: so many different ``family`` names must be among those that answered.
+    """
+
+    members: tuple[Judge, ...] = ()
+    ask: Literal["rubric", "checklist", "reference"] = "rubric"
+    options: Mapping[str, Any] = field(factory=dict)
+    aggregate: Literal["median", "mean", "min", "majority"] = "median"
+    quorum: int = 0
+    min_families: int = 1
+    _stages: tuple[Any, ...] = field(init=False, default=(), repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.members) < 2:
+            raise ConfigError("members: a panel has at least two judges")
+        families = {judge.family.casefold() for judge in self.members if judge.family}
+        if self.min_families > 1 and len(families) < self.min_families:
+            raise ConfigError(
+                f"min_families is {self.min_families}, and the members are of {len(families)} named families"
+            )
+        if not 0 <= self.quorum <= len(self.members):
+            raise ConfigError(
+                f"quorum lies in 0 to {len(self.members)}, the number of members, not at {self.quorum}"
+            )
+        super().__attrs_post_init__()
+        object.__setattr__(self, "_stages", tuple(self._stage(judge) for judge in self.members))
+
+    def judges(self) -> Sequence[Judge]:
+        return self.members
+
+    def _stage(self, judge: Judge) -> Any:
+        from rlenv.config.fit import build
+        from rlenv.config.problems import Problems
+
+        problems = Problems()
+        table = {**self.options, "judge": asdict(judge), "attempts": self.attempts}
+        made = build(_STAGES[self.ask], table, "options", problems)
+        problems.check()
+        return made
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """What it needs of a task."""
+        found: tuple[str, ...] = self._stages[0].uses
+        return found
+
+    def validate(self, task: Task) -> None:
+        """As the stage that the members run."""
+        self._stages[0].validate(task)
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        """Ask all; too few answers are a fault.
+
+        Raises:
+            VerifierFault: no quorum, or too few families.
+        """
+        said = await asyncio.gather(
+            *[stage.check(attempt) for stage in self._stages], return_exceptions=True
+        )
+        found: list[tuple[Judge, Outcome]] = []
+        faults: list[VerifierFault] = []
+        for judge, outcome in zip(self.members, said, strict=True):
+            if isinstance(outcome, Outcome):
+                found.append((judge, outcome))
+            elif isinstance(outcome, VerifierFault):
+                faults.append(outcome)
+            else:
+                raise outcome
+        self._check_quorum(found, faults)
+        return self._outcome(attempt, found)
+
+    def _check_quorum(
+        self, found: Sequence[tuple[Judge, Outcome]], faults: Sequence[VerifierFault]
+    ) -> None:
+        needed = self.quorum or len(self.members)
+        families = {judge.family.casefold() for judge, _ in found if judge.family}
+        short = len(found) < needed
+        if short or (self.min_families > 1 and len(families) < self.min_families):
+            why = (
+                f"{len(found)} of {needed} members"
+                if short
+                else f"{len(families)} of {self.min_families} families"
+            )
+            last = f"; {faults[-1]}" if faults else ""
+            raise VerifierFault(
+                Fault(
+                    "unavailable",
+                    f"the panel has no quorum: {why} answered{last}"[:400],
+                    transient=True,
+                )
+            )
+
+    def _outcome(self, attempt: Attempt, found: Sequence[tuple[Judge, Outcome]]) -> Outcome:
+        scores = [outcome.score for _, outcome in found]
+        score, done = self.applied(_aggregated(self.aggregate, scores), attempt.response)
+        rows = [
+            {
+                "model": judge.model or judge.transport,
+                "family": judge.family,
+                "score": round(outcome.score, 6),
+            }
+            for judge, outcome in found
+        ]
+        data = {"members": rows, "spread": round(max(scores) - min(scores), 6), **done}
+        private = {"members": [dict(outcome.private) for _, outcome in found]}
+        return Outcome(score, f"{self.aggregate} of {len(scores)} judges", data, private=private)
+
+
+def _aggregated(how: str, scores: Sequence[float]) -> float:
+    if how == "majority":
+        high = sum(score >= 0.5 for score in scores)
+        return 1.0 if 2 * high > len(scores) else 0.0 if 2 * high < len(scores) else 0.5
+    if how == "min":
+        return min(scores)
+    return median(scores) if how == "median" else fmean(scores)
