@@ -171,6 +171,17 @@ def test_a_damaged_cache_is_an_error_or_a_miss_and_never_a_wrong_reply(path: Pat
     damaged.close()
 
 
+def test_a_cache_that_another_process_writes_to_is_read(path: Path) -> None:
+    filled(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    cache = Cache(path)
+    assert cache.get("k") == evolve(REPLY, cached=True)
+    other.execute("COMMIT")
+    other.close()
+    cache.close()
+
+
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "nowhere" / "cache")
     with pytest.raises(ConfigError, match="in a folder that exists"):

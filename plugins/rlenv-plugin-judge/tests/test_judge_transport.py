@@ -156,6 +156,16 @@ def test_an_endpoint_that_rests_alone_is_not_asked(nobody: Endpoint) -> None:
     first, second = replies([nobody], HELLO, HELLO)
     assert "no connection" in str(first)
     assert "failed a moment ago" in str(second)
+    assert "no connection" in str(second)
+
+
+def test_a_wrong_key_is_named_to_all_and_is_nothing_that_passes(judge_server: Any) -> None:
+    found = replies(at(judge_server, "keyed"), HELLO, HELLO)
+    assert len(judge_server.requests) == 1
+    for err in found:
+        assert isinstance(err, VerifierFault)
+        assert "it wants a key" in err.fault.message
+        assert not err.fault.transient
 
 
 def test_a_request_that_is_refused_keeps_nobody_else_from_being_judged(judge_server: Any) -> None:

@@ -17,7 +17,7 @@ def contentless(text: str) -> bool:
     "👍" and "∞" can be answers, which the judge then weighs.  Zero-width characters, fillers, lone combining
     marks, boxes, bullets, arrows and the signs of ASCII are not.
     """
-    return not any(map(_is_content, text))
+    return not any(map(_is_content, set(text)))
 
 
 def _is_content(char: str) -> bool:

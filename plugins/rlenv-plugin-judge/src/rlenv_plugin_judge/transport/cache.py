@@ -20,6 +20,8 @@ from .request import Reply, Request, Token, Usage
 PROTOCOL = "rlenv-judge/1"  # grows with any change of what is asked or of how an answer is read
 _APPLICATION = 0x726C6A31  # "rlj1": no other program's file is written to
 _GATHER = 0.1  # seconds of replies that are written at once
+_READER_WAITS = 2.0  # seconds for a lock; an event loop stands still meanwhile
+_WRITER_WAITS = 30.0
 _T = TypeVar("_T")
 
 
@@ -77,7 +79,7 @@ class Cache:
 
     def _write(self) -> None:
         try:
-            db = self._connect()
+            db = self._connect(_WRITER_WAITS)
         except (sqlite3.Error, ConfigError) as err:
             self._fail(err)
             return
@@ -126,22 +128,26 @@ class Cache:
     def _try(self, read: Callable[[sqlite3.Connection], _T]) -> _T:
         try:
             if self._db is None or self._pid != os.getpid():
-                self._db, self._pid = self._connect(), os.getpid()
+                self._db, self._pid = self._connect(_READER_WAITS), os.getpid()
             return read(self._db)
         except sqlite3.Error as err:
             raise self._damaged(err) from None
 
     def _damaged(self, err: sqlite3.Error) -> Exception:
+        if "locked" in str(err):
+            return unavailable(f"the judge's cache {self.path} is locked", transient=True)
         return unavailable(
             f"the judge's cache {self.path} cannot be used ({type(err).__name__}: {err}): "
             "remove the file to begin a new one",
             transient=False,
         )
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, patience: float) -> sqlite3.Connection:
         """Raises ConfigError where the file is not a cache of ours, sqlite3.Error where it is damaged."""
         _make_private(self.path)
-        db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(
+            self.path, timeout=patience, isolation_level=None, check_same_thread=False
+        )
         try:
             ours = db.execute("PRAGMA application_id").fetchone()[0]
             tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
