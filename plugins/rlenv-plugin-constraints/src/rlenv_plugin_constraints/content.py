@@ -34,13 +34,17 @@ _ASKS_NUMBER = re.compile(
     r"how (?:many|much|old|long|far|tall|big)|what (?:is|are|year|number)|which year|calculat|comput|solve|number|sum\b|\d\s*[-+*/×÷=]\s*\d",
     re.I,
 )
+_ASKS_WHETHER = re.compile(
+    r"(?:^|[.!?:\n]\s*)(?:is|are|was|were|am|do|does|did|should|has|have|had)\s(?!you\b)[^.!?\n]{2,200}\?|true or false|yes or no",
+    re.I,
+)
 _REFUSAL = re.compile(
-    r"(?:(?:i(?:'m| am)|we(?:'re| are))\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|apologies|unfortunately|as an ai\b[^.]{0,40}|i(?:'m| am) (?:not able|unable)"
+    r"(?:(?:i(?:'m| am)|we(?:'re| are))\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|apologies|unfortunately|no comment\b|as an ai\b[^.]{0,40}|i(?:'m| am) (?:not able|unable)"
     r"|i (?:can(?:no|')t|cannot|won't|will not|don't know|do not know|must decline))",
 )
 _HELPLESS = re.compile(
     r"(?:can(?:no|')t|cannot|unable|not able|won't|will not|must decline|could not|couldn't)\b[^.!?]{0,40}?"
-    r"\b(?:help|assist|comply|answer|fulfil+|provide|do (?:that|this|it)|with (?:that|this|it)|request|continue|respond)|don't know|do not know|no comment",
+    r"\b(?:help|assist|comply|answer|fulfil+|provide|do (?:that|this|it)|with (?:that|this|it)|request|continue|respond)|don't know|do not know",
 )
 
 
@@ -73,7 +77,7 @@ def contentless(text: Text, constraints: Sequence[Constraint]) -> str:
     ]
     if head:
         again = any(part.kind == "repeats_prompt" for part in constraints)
-        if len(own) < (1 if again else 3 + len(words) // 20):
+        if len(own) < (1 if again else 5 + len(words) // 20):
             return "it only repeats the prompt"
     if not own and not any(covered) and not _may_be_short(words, text.prompt, markers):
         return "it holds only fillers, numbers and what the constraints ask for"
@@ -98,7 +102,7 @@ def _may_be_short(words: Sequence[str], prompt: str, markers: frozenset[str]) ->
         return True
     if any(map(str.isnumeric, words)):
         return _ASKS_NUMBER.search(prompt) is not None
-    return "?" in prompt and any(word in _ANSWERS for word in words)
+    return any(word in _ANSWERS for word in words) and _ASKS_WHETHER.search(prompt) is not None
 
 
 def _covered(words: Sequence[str], prompt: str) -> tuple[list[bool], bool]:

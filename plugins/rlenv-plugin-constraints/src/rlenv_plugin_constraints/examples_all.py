@@ -46,7 +46,6 @@ _ROWS: tuple[_Row, ...] = (
      ("Dear [name],\nthe [item] that I bought on [date] broke.\n\nP.S. I still have the receipt.",
       "To [company]: my order [number] of [day] never came.\nP. S. Please call."),
      ("Dear [name],\nthe [name] that I bought from [Name] broke.\n\nP.S. I have the receipt.",
-      "Dear [name],\nthe [item] that I bought on [date] broke.\n\nP.S.",
       "Dear [],\nthe [] broke on [1].\nP.S. Call me.",
       "Dear [name],\nthe [item] of [date] broke, and so did the stops. Ops staff laughed.")),
     ("Shout the news of the day about the harbor, all in capitals, and end with: STAY TUNED!",

@@ -30,9 +30,10 @@ _ROWS: tuple[_Row, ...] = (
       "<<A Picnic>>\n* cheese and bread\n---\n**lemonade** too")),
     ("Praise the north wind in at most 20 words without the word cold.",
      {"length_constraints:number_words": {"relation": "less than", "num_words": 21},
-      "keywords:forbidden_words": {"forbidden_words": ["cold"]}},
+      "keywords:forbidden_words": {"forbidden_words": ["cold"]},
+      "keywords:frequency": {"relation": "at least", "keyword": "wind", "frequency": 1}},
      ("North wind, you sweep the harbor clean and teach the pines to sing.",
-      "You carry the scent of snow, old wanderer, and I am glad."),
+      "You carry the scent of snow, old wind, and I am glad."),
      ("Cold north wind, you sweep the harbor clean and teach the pines to sing.",
       "C\u043eld wanderer from the north, you teach the pines to sing.",
       "You cold, cold wind, " + "you sweep the harbor and teach the pines to sing, " * 4)),
@@ -41,8 +42,8 @@ _ROWS: tuple[_Row, ...] = (
      ("First to the flame, last to leave.\n******\nWe go in when others go out.",
       "Water, courage, and a long ladder.\n\n******\n\nNo fire too high, no call too late."),
      ("First to the flame.******We go in.",
-      "First to the flame, last to leave.\n******\nFirst to the flame: last to leave!",
-      "******")),
+      "First to the flame, last to leave.",
+      "First to the flame. ****** We go in.")),
 )  # fmt: skip
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any
 
 from .sentences import sentences
@@ -12,9 +14,11 @@ from .views import Span, View, caseless, look_alikes, plain
 __all__ = ["Text"]
 
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
+# The first branch is all that most words need.
 _ASCII_WORD = re.compile(
-    r"(?:[A-Za-z]\.){2,}"
-    r"|[A-Za-z0-9]+(?:['\-_&][A-Za-z0-9]+|(?<=[0-9])[.,:][0-9][A-Za-z0-9]*){0,4}"
+    r"[A-Za-z0-9]++(?!['\-_&.,:][A-Za-z0-9])"
+    r"|(?:[A-Za-z]\.){2,}"
+    r"|[A-Za-z0-9]++(?:['\-_&][A-Za-z0-9]++|(?<=[0-9])[.,:][0-9][A-Za-z0-9]*+){0,4}"
 )
 
 
@@ -22,12 +26,12 @@ _ASCII_WORD = re.compile(
 def _word() -> Any:
     import regex  # type: ignore[import-untyped]
 
-    alone = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
-    letter = r"[\p{L}\p{N}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
-    rest = r"[\p{L}\p{M}\p{N}\p{Cf}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
+    unspaced = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+    letter = rf"[\p{{L}}\p{{N}}--{unspaced}]"
+    run = rf"{letter}[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--{unspaced}]*+"
     return regex.compile(
-        rf"(?:[A-Za-z]\.){{2,}}|{alone}[\p{{M}}\u30FC]*"
-        rf"|{letter}{rest}*(?:['’‘\-‐‑_&]{letter}{rest}*|(?<=\p{{N}})[.,:٫٬]\p{{N}}{rest}*){{0,4}}",
+        rf"(?:[A-Za-z]\.){{2,}}|{unspaced}[\p{{M}}\u30FC]*+"
+        rf"|{run}(?:['’‘\-‐‑_&]{run}|(?<=\p{{N}})[.,:٫٬](?=\p{{N}}){run}){{0,4}}",
         regex.V1,
     )
 
@@ -44,15 +48,26 @@ class Text:
         self.raw = raw
         self.prompt = prompt
 
+    @property
+    def _pattern(self) -> Any:
+        return _ASCII_WORD if self.raw.isascii() else _word()
+
     @cached_property
     def word_spans(self) -> list[Span]:
-        pattern = _ASCII_WORD if self.raw.isascii() else _word()
-        return [found.span() for found in pattern.finditer(self.raw)]
+        return [found.span() for found in self._pattern.finditer(self.raw)]
 
     @cached_property
     def words(self) -> list[str]:
         """The words as written; a hyphenated or contracted word is one."""
-        return [self.raw[start:end] for start, end in self.word_spans]
+        found: list[str] = self._pattern.findall(self.raw)
+        return found
+
+    def spans_of(self, wanted: Callable[[str], bool], limit: int) -> list[Span]:
+        """Where the first ``limit`` words stand of which this holds."""
+        found = (
+            match.span() for match in self._pattern.finditer(self.raw) if wanted(match.group())
+        )
+        return list(islice(found, limit))
 
     @cached_property
     def lower_words(self) -> list[str]:
@@ -122,4 +137,4 @@ class Text:
     @property
     def blank(self) -> bool:
         """Whether there is neither letter nor digit."""
-        return not self.word_spans
+        return self._pattern.search(self.raw) is None

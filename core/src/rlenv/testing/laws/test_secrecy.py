@@ -19,18 +19,28 @@ from rlenv.values import StageResult, Task
 
 @law
 def test_secrecy(subject: Subject) -> None:
-    """The answer is in no detail, data or error message: a policy that reads them would learn it by heart."""
+    """The answer is in no detail, data or error message: a policy that reads them would learn it by heart.
+
+    A stage names in ``tells`` what of a task's info the prompt says too (``info.constraints``): that is no secret.
+    """
     if not any(task.answer is not None or task.info for task in subject.tasks):
         skip("its tasks hold no answer")
+    told = tuple(getattr(subject.stage, "tells", ()))
     nasty = [(task, text) for task in subject.tasks[:3] for text in ("", "?", *NASTY[10:16])]
 
     @for_each(subject, [*subject.wrong, *nasty])
     def _(task: Task, response: str) -> None:
         result = subject.result(task, response)
-        for secret in secrets(task, response):
+        for secret in secrets(_untold(task, told), response):
             if _tells(result, secret) and not _by_chance(subject, task, response, secret):
                 shown = *case((task, response), result), ("public", public(result))
                 broken("what a policy may read holds the answer", ("secret", secret), *shown)
+
+
+def _untold(task: Task, told: tuple[str, ...]) -> Task:
+    """The task without what the stage says that its prompt tells."""
+    keys = {path.split(".")[1] for path in told if path.startswith("info.")}
+    return evolve(task, info={k: v for k, v in task.info.items() if k not in keys})
 
 
 def secrets(task: Task, response: str) -> Iterator[str]:

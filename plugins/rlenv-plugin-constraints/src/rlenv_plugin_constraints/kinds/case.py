@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from attrs import frozen
@@ -13,25 +12,21 @@ from rlenv_plugin_constraints.text import Text
 __all__ = ["CapitalWords", "Lowercase", "Uppercase"]
 
 _SHOWN = 20
-_POSSESSIVE = re.compile("['’]s$")
-
-
-def _words_with(text: Text, *, upper: bool) -> list[tuple[int, int]]:
-    """Spans of words with a letter of this case."""
-    has = str.isupper if upper else str.islower
-    raw = text.raw
-    return [(a, b) for a, b in text.word_spans if any(map(has, raw[a:b]))]
 
 
 def _one_case(text: Text, wanted: str) -> Finding:
     seen = text.plain
     if seen.isupper() if wanted == "upper" else seen.islower():
         return Finding(satisfied=True, measured=0, wanted={"max": 0})
-    wrong = _words_with(text, upper=wanted == "lower")
-    note = "" if wrong else "there is no letter that has a case"
-    return Finding(
-        satisfied=False, measured=len(wrong), wanted={"max": 0}, spans=wrong[:_SHOWN], note=note
-    )
+    even = str.upper if wanted == "upper" else str.lower
+
+    def wrong(word: str) -> bool:
+        return word != even(word)
+
+    count = sum(map(wrong, text.words))
+    note = "" if count else "there is no letter that has a case"
+    spans = text.spans_of(wrong, _SHOWN)
+    return Finding(satisfied=False, measured=count, wanted={"max": 0}, spans=spans, note=note)
 
 
 @frozen
@@ -66,10 +61,11 @@ class CapitalWords:
         in_order("min", "max", self.min, self.max)
 
     def check(self, text: Text) -> Finding:
-        raw = text.raw
-        spans = [(a, b) for a, b in text.word_spans if _POSSESSIVE.sub("", raw[a:b]).isupper()]
-        fits = (self.min is None or len(spans) >= self.min) and (
-            self.max is None or len(spans) <= self.max
-        )
+        count = sum(map(_capital, text.words))
+        fits = (self.min is None or count >= self.min) and (self.max is None or count <= self.max)
         wanted = {k: v for k, v in (("min", self.min), ("max", self.max)) if v is not None}
-        return Finding(fits, len(spans), wanted, spans[:_SHOWN])
+        return Finding(fits, count, wanted, text.spans_of(_capital, _SHOWN))
+
+
+def _capital(word: str) -> bool:
+    return word.isupper() or (word[-2:] in ("'s", "’s") and word[:-2].isupper())

@@ -45,7 +45,7 @@ class Words(_Range):
     kind: ClassVar[str] = "words"
 
     def check(self, text: Text) -> Finding:
-        return _in_range(len(text.word_spans), self.min, self.max)
+        return _in_range(len(text.words), self.min, self.max)
 
 
 @frozen
@@ -56,9 +56,9 @@ class MaxWords:
     n: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        over = text.word_spans[self.n :]
+        over = text.word_spans[self.n :] if len(text.words) > self.n else []
         spans = [(over[0][0], over[-1][1])] if over else []
-        return Finding(not over, len(text.word_spans), {"max": self.n}, tuple(spans))
+        return Finding(not over, len(text.words), {"max": self.n}, tuple(spans))
 
 
 @frozen
@@ -69,7 +69,7 @@ class MinWords:
     n: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        return _in_range(len(text.word_spans), self.n, None)
+        return _in_range(len(text.words), self.n, None)
 
 
 @frozen

@@ -137,6 +137,10 @@ class Responses:
                 spans.append((start, end))
             else:
                 parts[-1].append(line)
+        if len(parts) == 1 < self.n:
+            return Finding(
+                satisfied=False, measured=1, wanted={"exactly": self.n}, note="there is one"
+            )
         said = [tuple(Text("\n".join(part)).lower_words) for part in parts]
         full = [words for words in said if words]
         different = len(set(full))

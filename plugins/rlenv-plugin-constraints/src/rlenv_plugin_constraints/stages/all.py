@@ -66,6 +66,11 @@ class All:
         """What it needs of a task."""
         return (self.source,) if self.source else ()
 
+    @property
+    def tells(self) -> tuple[str, ...]:
+        """What of a task its outcomes repeat: the prompt says it too."""
+        return self.uses
+
     def validate(self, task: Task) -> None:
         """Refuse constraints of a task that are none, or that contradict one another."""
         try:

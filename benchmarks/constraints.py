@@ -1,0 +1,181 @@
+"""Every kind of constraint: microseconds for a response of 2,000 characters, against splitting it into words.
+
+The yardstick is ``len(text.split())`` on the same text, in the same process.  A peer's checkers (IFEval as it
+was published) are timed where RLENV_PEERS names an interpreter that can import ``instructions_registry``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(ROOT)  # `math.py` beside this file would hide the standard library's
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rlenv.stage import Attempt
+from rlenv.values import Task
+
+SENTENCE = "The north wind, which we had *feared* all week, came at last; it was not as cold as [name] had said. "
+LIMIT = {"language": 2000.0}  # microseconds; every other kind has 200
+PROGRAM = "def area(w: float, h: float) -> float:\n    if w < 0 or h < 0:\n        raise ValueError\n    return w * h\n\n\n"
+PATCH = "--- a/src/x.py\n+++ b/src/x.py\n@@ -1,2 +1,2 @@\n-a\n+b\n c\n"
+
+
+def prose(size: int) -> str:
+    """Paragraphs of English with some marks, bullets and a heading, of about this many characters."""
+    block = f'<<A Title>>\n\nSection 1\n{SENTENCE * 4}\n\n* one\n* two\n\n"{SENTENCE}"\n\n'
+    return (block * (size // len(block) + 1))[:size]
+
+
+def tables() -> dict[str, tuple[dict[str, Any], Callable[[int], str]]]:
+    """Of each kind: its parameters, and a text of a given size that it must read to the end."""
+    rows = json.dumps([{"name": "x", "n": 1}])[1:-1]
+
+    def listed(size: int) -> str:
+        return f"[{', '.join([rows] * (size // len(rows)))}]"
+
+    def csv(size: int) -> str:
+        return "name,n\n" + "x,1\n" * (size // 4)
+
+    def xml(size: int) -> str:
+        return f"<a>{'x ' * (size // 2)}</a>"
+
+    def sql(size: int) -> str:
+        return "SELECT a FROM t WHERE " + " AND ".join(["a = 1"] * (size // 10))
+
+    def code(size: int) -> str:
+        return PROGRAM * (size // len(PROGRAM) + 1)
+
+    def patch(size: int) -> str:
+        return PATCH * (size // len(PATCH) + 1)
+
+    plain: dict[str, dict[str, Any]] = {
+        "words": {"min": 1}, "max_words": {"n": 400}, "min_words": {"n": 10}, "sentences": {"min": 1},
+        "paragraphs": {"min": 1}, "lines": {"min": 1}, "characters": {"min": 1}, "tokens": {"n": 400},
+        "readability": {"min": 0},
+        "contains": {"words": ["zebra", "north wind"]}, "forbids": {"words": ["zebra", "cat"]},
+        "keyword": {"word": "wind", "n": 3}, "letter": {"letter": "e", "n": 3}, "starts_with": {"text": "The"},
+        "ends_with": {"text": "said."}, "quoted": {}, "postscript": {}, "first_word": {"word": "the"},
+        "repeats_prompt": {"prompt": SENTENCE}, "uppercase": {}, "lowercase": {}, "capital_words": {"min": 1},
+        "no_comma": {}, "no_characters": {"characters": "?!"}, "title": {}, "bullets": {"min": 1},
+        "highlights": {"min": 1}, "sections": {"min": 1}, "placeholders": {"min": 1},
+        "choice": {"options": ["yes", "no"]}, "responses": {}, "section_order": {"headings": ["Section 1"]},
+        "regex": {"pattern": r"wind.{0,40}cold"}, "no_urls": {}, "no_pii": {}, "language": {"language": "en"},
+        "all": {"constraints": [{"kind": "no_comma"}]}, "any": {"constraints": [{"kind": "no_comma"}]},
+        "not": {"constraint": {"kind": "no_comma"}},
+        "at_least": {"n": 1, "constraints": [{"kind": "no_comma"}]},
+    }  # fmt: skip
+    found = {kind: (parameters, prose) for kind, parameters in plain.items()}
+    found["json"] = {}, listed
+    found["json_schema"] = {"schema": {"type": "array", "items": {"type": "object"}}}, listed
+    found["csv"] = {}, csv
+    found["yaml"] = {}, listed
+    found["xml_tags"] = {"tags": ["a"]}, xml
+    found["sql_read_only"] = {}, sql
+    found["citations"] = (
+        {"sources": ["a", "b"]},
+        lambda size: "As said [1] and [2]. " * (size // 21),
+    )
+    found["verbatim_quotes"] = {"source": SENTENCE * 20}, prose
+    found["python"] = {"allow": ["FunctionDef"]}, code
+    found["python_calls"] = {"forbid": ["eval"]}, code
+    found["python_imports"] = {"allow": ["math"]}, code
+    found["python_signature"] = {"signature": "def area(w: float, h: float) -> float"}, code
+    found["python_complexity"] = {"max": 10}, code
+    found["patch_paths"] = {"allow": ["src/**"]}, patch
+    return found
+
+
+def fastest(work: Callable[[], object], repeats: int) -> float:
+    """Least microseconds of CPU of several runs."""
+    costs = []
+    for _ in range(repeats):
+        start = time.process_time_ns()
+        for _ in range(5):
+            work()
+        costs.append((time.process_time_ns() - start) / 5000)
+    return min(costs)
+
+
+def kinds(size: int, repeats: int) -> tuple[list[tuple[str, float, float, float]], list[str]]:
+    """Of each kind: microseconds at ``size``, at ten times that, and times the yardstick."""
+    from rlenv_plugin_constraints.kinds import KINDS
+    from rlenv_plugin_constraints.registry import build
+    from rlenv_plugin_constraints.text import Text
+
+    samples, rows, skipped = tables(), [], []
+    for kind in KINDS:
+        if kind not in samples:
+            skipped.append(kind)
+            continue
+        parameters, write = samples[kind]
+        try:
+            part = build({"kind": kind, **parameters})
+        except Exception as err:
+            skipped.append(f"{kind} ({err})")
+            continue
+        short, long = write(size), write(10 * size)
+        part.check(Text(short))
+        cost = fastest(lambda part=part, raw=short: part.check(Text(raw)), repeats)  # type: ignore[misc]
+        more = fastest(lambda part=part, raw=long: part.check(Text(raw)), max(3, repeats // 5))  # type: ignore[misc]
+        yard = fastest(lambda raw=short: len(raw.split()), repeats)  # type: ignore[misc]
+        rows.append((kind, cost, more, cost / yard))
+    return rows, skipped
+
+
+def show(rows: list[tuple[str, float, float, float]], size: int) -> list[str]:
+    """Print the table; the kinds that are over their limit."""
+    table = Table(title=f"kinds of constraints, a response of {size:,} characters (CPU)")
+    for head in ("kind", "µs", "10 times as long", "times len(text.split())"):
+        table.add_column(head, justify="left" if head == "kind" else "right")
+    for kind, cost, more, ratio in sorted(rows, key=lambda row: -row[1]):
+        table.add_row(kind, f"{cost:.0f}", f"{more / cost:.1f}x", f"{ratio:.1f}")
+    Console().print(table)
+    return [kind for kind, cost, *_ in rows if cost > LIMIT.get(kind, 200.0)]
+
+
+def stage(size: int, repeats: int) -> None:
+    """What one verdict of five usual constraints costs, the test of content included."""
+    from rlenv_plugin_constraints.stages.all import All
+
+    usual = [
+        {"kind": "max_words", "n": 400}, {"kind": "forbids", "words": ["zebra"]}, {"kind": "no_comma"},
+        {"kind": "bullets", "min": 2}, {"kind": "ends_with", "text": "said."},
+    ]  # fmt: skip
+    attempt = Attempt(
+        Task("Tell me of the wind in the north and of those who feared it."), prose(size)
+    )
+    checked = All(constraints=tuple(usual))
+    cost = fastest(lambda: checked.check(attempt), repeats)
+    print(f"constraints/all with 5 constraints: {cost:.0f} µs per response of {size:,} characters")
+
+
+def main() -> None:
+    """Print the tables; status 1 when a kind is over its limit."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="few samples: that everything runs")
+    options.add_argument("--size", type=int, default=2000)
+    given = options.parse_args()
+    repeats = 3 if given.quick else 30
+    rows, skipped = kinds(given.size, repeats)
+    slow = show(rows, given.size)
+    print(f"median {statistics.median(row[1] for row in rows):.0f} µs over {len(rows)} kinds")
+    stage(given.size, repeats)
+    if skipped:
+        print(f"not timed: {', '.join(skipped)}")
+    if slow:
+        print(f"over the limit of 200 µs (language: 2 ms): {', '.join(slow)}")
+        sys.exit(0 if given.quick else 1)
+
+
+if __name__ == "__main__":
+    main()
