@@ -32,6 +32,9 @@ _MARK = re.compile(
     r"|\[\^(?P<note>[^\[\]\s]{1,80})\]"
     r"|\[(?P<word>[A-Za-z][\w:.+/-]{0,60}(?:[ \t]?[,;][ \t]?[A-Za-z][\w:.+/-]{0,60}){0,20})\]"
 )
+_TWO_WORDS = re.compile(r"(?<![\w\[@^])[a-z]{2,} [a-z]{2,}(?=[ .,;:]?\Z)", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u9fff]")
 _KEY = re.compile(r"@\{?([\w](?:[\w:.#$%&+?<>~/-]*\w)?)")
 _KEY_LIKE = re.compile(r"[A-Za-z][\w:+.-]*\d{2,4}[a-z]?\Z")
 
@@ -175,9 +178,12 @@ def _define(seen: _Seen, name: str, content: str, span: Span) -> None:
 
 def _says_something(text: str, place: int) -> bool:
     """Whether two words stand before the mark in its paragraph."""
-    begin = text.rfind("\n\n", max(0, place - 2000), place)
-    before = re.sub(r"\[[^\[\]]*\]", "", text[max(begin, place - 300, 0) : place])
-    return len(re.findall(r"[^\W\d_]{2,}|[\u3040-\u9fff]", before)) >= 2
+    begin = max(text.rfind("\n\n", max(0, place - 300), place), place - 300, 0)
+    near = text[max(begin, place - 30) : place]
+    if _TWO_WORDS.search(near) is not None:
+        return True
+    before = _IN_BRACKETS.sub("", text[begin:place])
+    return len(_WORD.findall(before)) >= 2
 
 
 def _cite(seen: _Seen, mark: re.Match[str], sources: set[str]) -> None:
