@@ -224,14 +224,13 @@ def test_steps_are_scored_one_by_one(made: Any, server: Any) -> None:
 
 
 def test_a_trajectory_is_read_turn_by_turn(made: Any, server: Any) -> None:
-    said = Trajectory(
-        [
-            {"role": "user", "content": TASK.prompt},
-            {"role": "assistant", "content": BAD},
-            {"role": "user", "content": "Sure?"},
-            {"role": "assistant", "content": GOOD},
-        ]
-    )
+    messages: list[Any] = [
+        {"role": "user", "content": TASK.prompt},
+        {"role": "assistant", "content": BAD},
+        {"role": "user", "content": "Sure?"},
+        {"role": "assistant", "content": GOOD},
+    ]
+    said = Trajectory(messages)
     turns = [{"text": "It is right.", "scope": "turn"}]
     env = made("judge/rubric", judge=at(server), criteria=turns)
     final = made("judge/rubric", judge=at(server), criteria=["It is right."])
@@ -287,3 +286,18 @@ def test_the_cache_makes_the_second_run_free(made: Any, server: Any, tmp_path: A
 
     assert second == first == [1.0, 0.0]
     assert len(server.requests) == asked == 2
+
+
+def test_the_fingerprint_names_model_and_revision(
+    made: Any, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = made("judge/reference", judge=at(server)).fingerprint
+    revised = made("judge/reference", judge=at(server, revision="2")).fingerprint
+    monkeypatch.setenv("RLENV_JUDGE_URL", server.url)
+    monkeypatch.setenv("RLENV_JUDGE_MODEL", "honest+chatty")
+    other = made("judge/reference", judge={"key_env": ""}).fingerprint
+    monkeypatch.setenv("RLENV_JUDGE_MODEL", "honest")
+    same = made("judge/reference", judge={"key_env": ""}).fingerprint
+
+    assert len({plain, revised, other}) == 3
+    assert same == plain

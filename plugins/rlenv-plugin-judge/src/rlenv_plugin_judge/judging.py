@@ -180,12 +180,15 @@ class Judging:
     def __attrs_post_init__(self) -> None:
         if self.attempts < 1:
             raise ConfigError(f"attempts is a whole number from 1, not {self.attempts}")
+        self._resolve()  # so that the fingerprint names the model that is really asked
         for judge in self.judges():
-            resolved = judge.resolved()
-            self._check_self(resolved)
-            resolved.client()
+            self._check_self(judge)
+            judge.client()
         if self.calibration:
             object.__setattr__(self, "_applied", Applied.read(self.calibration))
+
+    def _resolve(self) -> None:
+        object.__setattr__(self, "judge", self.judge.resolved())
 
     def judges(self) -> Sequence[Judge]:
         """All that this stage asks."""
@@ -233,7 +236,7 @@ class Judging:
         Raises:
             VerifierFault: there is none, so the response is unscored.
         """
-        client = (judge or self.judge).resolved().client()
+        client = (judge or self.judge).client()
         return await ask(
             client,
             instructions=instructions,

@@ -107,7 +107,11 @@ class Pairwise(Judging):
         verdict = await self.verdict(
             key,
             _INSTRUCTIONS.format(a=a, b=b, notes=notes),
-            {"task": shown.task.prompt, a: shown.response, b: then.response},
+            {
+                "task": shown.task.prompt,
+                f"response {a}": shown.response,
+                f"response {b}": then.response,
+            },
             [Field("better", "choice", choices=(a, b, _TIE))],
         )
         return {a: 1.0, b: 0.0, _TIE: 0.5}[verdict.values["better"]]

@@ -64,6 +64,9 @@ class Panel(Judging):
         super().__attrs_post_init__()
         object.__setattr__(self, "_stages", tuple(self._stage(judge) for judge in self.members))
 
+    def _resolve(self) -> None:
+        object.__setattr__(self, "members", tuple(judge.resolved() for judge in self.members))
+
     def judges(self) -> Sequence[Judge]:
         return self.members
 

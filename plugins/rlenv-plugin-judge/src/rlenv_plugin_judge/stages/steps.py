@@ -126,7 +126,7 @@ class Steps(Judging):
             {"role": "assistant", "content": "\n\n".join(steps)},
         )
         params = {"temperature": 0, "max_tokens": 1, "logprobs": True, "top_logprobs": 20}
-        reply = await self.judge.resolved().client().send(Request("", messages, params))
+        reply = await self.judge.client().send(Request("", messages, params))
         return self._chance(reply)
 
     def _chance(self, reply: Reply) -> float:

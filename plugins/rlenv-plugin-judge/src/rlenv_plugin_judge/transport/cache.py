@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import finalize
 
 from rlenv.errors import ConfigError
 
@@ -129,6 +130,7 @@ class Cache:
         try:
             if self._db is None or self._pid != os.getpid():
                 self._db, self._pid = self._connect(_READER_WAITS), os.getpid()
+                finalize(self, self._db.close)  # also at exit, for those who never close
             return read(self._db)
         except sqlite3.Error as err:
             raise self._damaged(err) from None
