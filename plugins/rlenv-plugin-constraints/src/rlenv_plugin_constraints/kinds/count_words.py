@@ -1,0 +1,149 @@
+"""Words of a class, counted: different words, stop words, conjunctions, pronouns, names, numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import ClassVar
+
+from attrs import field, frozen
+
+from rlenv_plugin_constraints.constraint import Finding, positive
+from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.views import Span
+from rlenv_plugin_constraints.vocabulary import CONJUNCTIONS, NAMES, PRONOUNS, STOP_WORDS
+
+__all__ = [
+    "Conjunctions",
+    "Numbers",
+    "PersonNames",
+    "Pronouns",
+    "StopWords",
+    "UniqueWords",
+    "WordRepeats",
+    "even_words",
+]
+
+_SHOWN = 100
+_PARTS = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+# Digits, grouped by threes or not, with decimals; not the digits of a name such as B12.
+_NUMBER = re.compile(
+    r"(?<![^\W\d_])(?<!\d)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)*(?:/\d+(?![\d/]))?"
+)
+
+
+def _even(word: str) -> str:
+    return word.casefold().replace("’", "'")
+
+
+def even_words(text: Text) -> list[str]:
+    """The words without case, apostrophes in one form."""
+    return [_even(word) for word in text.lower_words]
+
+
+def _parts(text: Text) -> list[tuple[str, Span]]:
+    """Words, caseless; those that a hyphen joins apart."""
+    raw = text.raw.replace("`", " ")
+    return [(_even(found.group()), found.span()) for found in _PARTS.finditer(raw)]
+
+
+@frozen
+class UniqueWords:
+    """At least ``min`` different words; case makes no difference."""
+
+    kind: ClassVar[str] = "unique_words"
+    min: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        count = len(set(even_words(text)))
+        return Finding(count >= self.min, count, {"min": self.min})
+
+
+@frozen
+class WordRepeats:
+    """No word stands there more than ``max`` times; case makes no difference."""
+
+    kind: ClassVar[str] = "word_repeats"
+    max: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        words = even_words(text)
+        counts = Counter(words)
+        over = {word for word, count in counts.items() if count > self.max}
+        spans = [text.word_spans[i] for i, word in enumerate(words) if word in over][:_SHOWN]
+        most = max(counts.values(), default=0)
+        return Finding(bool(words) and not over, most, {"max": self.max}, spans)
+
+
+@frozen
+class StopWords:
+    """Stop words of English are at most ``max_percent`` of the words."""
+
+    kind: ClassVar[str] = "stop_words"
+    max_percent: float
+
+    def check(self, text: Text) -> Finding:
+        words = even_words(text)
+        share = 100 * sum(word in STOP_WORDS for word in words) / max(1, len(words))
+        fits = bool(words) and share <= self.max_percent
+        return Finding(fits, round(share, 2), {"max": self.max_percent})
+
+
+@frozen
+class Conjunctions:
+    """At least ``min`` different coordinating conjunctions: and, but, for, nor, or, so, yet."""
+
+    kind: ClassVar[str] = "conjunctions"
+    min: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        first: dict[str, Span] = {}
+        for word, span in _parts(text):
+            if word in CONJUNCTIONS:
+                first.setdefault(word, span)
+        return Finding(len(first) >= self.min, len(first), {"min": self.min}, first.values())
+
+
+@frozen
+class Pronouns:
+    """At least ``min`` pronouns of English; "I'm" has one."""
+
+    kind: ClassVar[str] = "pronouns"
+    min: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        spans = [s for word, s in _parts(text) if word.partition("'")[0] in PRONOUNS]
+        return Finding(len(spans) >= self.min, len(spans), {"min": self.min}, spans[:_SHOWN])
+
+
+@frozen
+class PersonNames:
+    """At least ``min`` different first names of the list that IFBench's prompts show, written as names."""
+
+    kind: ClassVar[str] = "person_names"
+    min: int = field(validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        first: dict[str, Span] = {}
+        for word, span in zip(text.words, text.word_spans, strict=True):
+            if not word[0].isupper():
+                continue
+            for part in _PARTS.findall(word):
+                name = part.partition("'")[0].partition("’")[0]
+                if name[0].isupper() and name.casefold() in NAMES:
+                    first.setdefault(name.casefold(), span)
+        return Finding(len(first) >= self.min, len(first), {"min": self.min}, first.values())
+
+
+@frozen
+class Numbers:
+    """Exactly ``n`` numbers in digits: 1,000 and 3.14 are one each, 3-4 is two; B12 is a name."""
+
+    kind: ClassVar[str] = "numbers"
+    n: int
+
+    def check(self, text: Text) -> Finding:
+        spans = [found.span() for found in _NUMBER.finditer(text.plain)]
+        if text.plain != text.raw:
+            spans = [text.plain_view.span(*span) for span in spans]
+        return Finding(len(spans) == self.n, len(spans), {"exactly": self.n}, spans[:_SHOWN])

@@ -1,0 +1,147 @@
+"""The letters that words are made of: first letters, vowels, clusters, palindromes, lengths, syllables."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from itertools import pairwise
+from typing import ClassVar
+
+from attrs import field, frozen
+
+from rlenv_plugin_constraints.constraint import Finding, positive
+from rlenv_plugin_constraints.kinds.readability import syllables
+from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.unmet import unmet
+from rlenv_plugin_constraints.views import Span
+
+__all__ = [
+    "AlphabetOrder",
+    "ConsonantClusters",
+    "NoSharedInitials",
+    "Palindromes",
+    "PrimeLengths",
+    "SyllableParity",
+    "VowelTypes",
+]
+
+_SHOWN = 100
+_CLUSTER = re.compile("[b-df-hj-np-tv-z]{2}")
+_MARKS = re.compile("[\u0300-\u036f]")
+
+
+def base(text: str) -> str:
+    """Small letters without their marks: "É" is "e"."""
+    text = text.casefold()
+    if text.isascii():
+        return text
+    return _MARKS.sub("", unicodedata.normalize("NFKD", text))
+
+
+def _wrong(text: Text, right: Callable[[str], bool], wanted: object) -> Finding:
+    """Every word must be ``right``, and there must be one."""
+    spans = [s for w, s in zip(text.words, text.word_spans, strict=True) if not right(base(w))]
+    return Finding(bool(text.words) and not spans, len(spans), wanted, spans[:_SHOWN])
+
+
+@frozen
+class AlphabetOrder:
+    """Each word begins with the letter after that of the word before; A follows Z."""
+
+    kind: ClassVar[str] = "alphabet_order"
+
+    def check(self, text: Text) -> Finding:
+        letters = [base(word)[:1] for word in text.words]
+        for place, letter in enumerate(letters):
+            before = letters[place - 1] if place else ""
+            follows = not before or (ord(letter) - ord(before)) % 26 == 1
+            if not ("a" <= letter <= "z") or not follows:
+                return unmet(place, {"words": len(letters)}, [text.word_spans[place]])
+        note = "" if len(letters) > 1 else "two words at least show an order"
+        return Finding(len(letters) > 1, len(letters), {"words": len(letters)}, note=note)
+
+
+@frozen
+class VowelTypes:
+    """One paragraph whose words have at most ``max`` of the vowels a, e, i, o, u between them."""
+
+    kind: ClassVar[str] = "vowel_types"
+    max: int = field(default=3, validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        vowels = sorted(set("aeiou") & set(base(text.plain)))
+        count = len(text.paragraphs)
+        note = "" if count == 1 else f"there are {count} paragraphs"
+        fits = count == 1 and 0 < len(vowels) <= self.max
+        return Finding(fits, vowels, {"max": self.max, "paragraphs": 1}, note=note)
+
+
+@frozen
+class ConsonantClusters:
+    """Each word has two consonants side by side; y is one."""
+
+    kind: ClassVar[str] = "consonant_clusters"
+
+    def check(self, text: Text) -> Finding:
+        return _wrong(text, lambda word: _CLUSTER.search(word) is not None, "a cluster in each")
+
+
+@frozen
+class Palindromes:
+    """At least ``min`` different words of ``letters`` letters or more that read the same backward."""
+
+    kind: ClassVar[str] = "palindromes"
+    min: int = field(default=10, validator=positive)
+    letters: int = field(default=5, validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        found: dict[str, Span] = {}
+        for word, span in zip(text.words, text.word_spans, strict=True):
+            only = "".join(filter(str.isalpha, word.casefold()))
+            whole = len(only) == len(word) and len(only) >= self.letters and len(set(only)) > 1
+            if whole and only == only[::-1]:
+                found.setdefault(only, span)
+        wanted = {"min": self.min, "letters": self.letters}
+        return Finding(len(found) >= self.min, len(found), wanted, found.values())
+
+
+def _prime(n: int) -> bool:
+    return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))
+
+
+@frozen
+class PrimeLengths:
+    """The number of letters and digits of each word is prime."""
+
+    kind: ClassVar[str] = "prime_lengths"
+
+    def check(self, text: Text) -> Finding:
+        return _wrong(text, lambda word: _prime(sum(map(str.isalnum, word))), "prime lengths")
+
+
+@frozen
+class NoSharedInitials:
+    """No two words in a row begin with the same letter; case and marks make no difference."""
+
+    kind: ClassVar[str] = "no_shared_initials"
+
+    def check(self, text: Text) -> Finding:
+        letters = [base(word)[:1] for word in text.words]
+        same = [i for i, (a, b) in enumerate(pairwise(letters), 1) if a == b and a.isalpha()]
+        spans = [text.word_spans[i] for i in same[:_SHOWN]]
+        return Finding(bool(letters) and not same, len(same), {"max": 0}, spans)
+
+
+@frozen
+class SyllableParity:
+    """Words with an odd and an even number of syllables take turns."""
+
+    kind: ClassVar[str] = "syllable_parity"
+
+    def check(self, text: Text) -> Finding:
+        parity = [syllables(base(word)) % 2 for word in text.words]
+        same = [place for place, (a, b) in enumerate(pairwise(parity), 1) if a == b]
+        spans = [text.word_spans[place] for place in same[:_SHOWN]]
+        fits = len(parity) > 1 and not same and all(any(map(str.isalpha, w)) for w in text.words)
+        return Finding(fits, len(same), {"max": 0}, spans)

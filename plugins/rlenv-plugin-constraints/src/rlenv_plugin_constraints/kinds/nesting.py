@@ -1,0 +1,124 @@
+"""Marks within marks: brackets, quotations and what follows them, punctuation."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from attrs import field, frozen
+
+from rlenv_plugin_constraints.constraint import Finding, positive
+from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.views import Span
+
+__all__ = ["NestedBrackets", "NestedQuotes", "PunctuationMarks", "QuotesExplained"]
+
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+_QUOTATION = re.compile(r"\"([^\"\n]*)\"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»")
+_INTERROBANG = re.compile(r"\?!|!\?|‽")
+
+
+@frozen
+class NestedBrackets:
+    """Brackets within brackets, each closed by its own kind, ``depth`` deep, with something inside."""
+
+    kind: ClassVar[str] = "nested_brackets"
+    depth: int = field(default=5, validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        open_: list[list[int]] = []  # of each bracket: where it stands, and the depth below it
+        deepest, place = 0, (0, 0)
+        for at, letter in enumerate(text.raw):
+            if letter in "([{":
+                open_.append([at, 0])
+            elif letter in ")]}":
+                if not open_ or _CLOSES[text.raw[open_[-1][0]]] != letter:
+                    open_.clear()
+                    continue
+                start, below = open_.pop()
+                if open_:
+                    open_[-1][1] = max(open_[-1][1], below + 1)
+                if below + 1 > deepest:
+                    deepest, place = below + 1, (start, at + 1)
+        says = any(map(str.isalnum, text.raw[place[0] : place[1]]))
+        fits = deepest >= self.depth and says
+        return Finding(fits, deepest, {"min": self.depth}, [place] if deepest else [])
+
+
+@frozen
+class NestedQuotes:
+    """A quotation within a quotation, ``depth`` deep, double and single marks in turns, each one closed."""
+
+    kind: ClassVar[str] = "nested_quotes"
+    depth: int = field(default=3, validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        raw = text.raw.translate(str.maketrans("“”„‘’", '"""\'\''))
+        open_: list[list[int]] = []
+        deepest, place = 0, (0, 0)
+        for at, letter in enumerate(raw):
+            if letter == "\n" and raw[at + 1 : at + 2].strip() == "":
+                open_.clear()  # a quotation does not outlast its paragraph
+            if letter not in "\"'" or _apostrophe(raw, at):
+                continue
+            inside = bool(open_) and raw[open_[-1][0]] == letter
+            if not inside:
+                open_.append([at, 0])
+            elif _can_close(raw, at):
+                start, below = open_.pop()
+                if not any(map(str.isalnum, raw[start:at])):
+                    continue
+                if open_:
+                    open_[-1][1] = max(open_[-1][1], below + 1)
+                if below + 1 > deepest:
+                    deepest, place = below + 1, (start, at + 1)
+        fits = deepest >= self.depth
+        return Finding(fits, deepest, {"min": self.depth}, [place] if deepest else [])
+
+
+def _apostrophe(raw: str, at: int) -> bool:
+    before, after = raw[at - 1 : at] if at else "", raw[at + 1 : at + 2]
+    return raw[at] == "'" and before.isalnum() and after.isalnum()
+
+
+def _can_close(raw: str, at: int) -> bool:
+    return at > 0 and not raw[at - 1].isspace()
+
+
+@frozen
+class QuotesExplained:
+    """There are quotations, and words without quotation marks follow each one."""
+
+    kind: ClassVar[str] = "quotes_explained"
+
+    def check(self, text: Text) -> Finding:
+        quotations = [
+            found for found in _QUOTATION.finditer(text.raw) if any(map(str.isalnum, found.group()))
+        ]
+        bare: list[Span] = []
+        ends = [found.start() for found in quotations[1:]] + [len(text.raw)]
+        for found, end in zip(quotations, ends, strict=False):
+            if not any(map(str.isalpha, text.raw[found.end() : end])):
+                bare.append(found.span())
+        odd = text.raw.count('"') % 2 == 1 or text.raw.count("“") != text.raw.count("”")
+        note = "" if quotations else "nothing is quoted"
+        fits = bool(quotations) and not bare
+        if odd and fits:
+            fits, note = False, "a quotation is not closed"
+        return Finding(fits, len(bare), {"max": 0}, bare[:100], note)
+
+
+@frozen
+class PunctuationMarks:
+    """Full stop, comma, exclamation mark, question mark, semicolon, colon, and besides an interrobang."""
+
+    kind: ClassVar[str] = "punctuation_marks"
+
+    def check(self, text: Text) -> Finding:
+        bang = _INTERROBANG.search(text.raw)
+        rest = text.raw if bang is None else text.raw[: bang.start()] + text.raw[bang.end() :]
+        missing = [mark for mark in ".,!?;:" if mark not in rest]
+        missing += [] if bang is not None else ["?!"]
+        note = f"missing: {' '.join(missing)}" if missing else ""
+        fits = not missing and bool(text.words)
+        return Finding(fits, 7 - len(missing), 7, [bang.span()] if bang else [], note)

@@ -1,0 +1,124 @@
+"""What sentences are like, one beside the other: their types, lengths, first letters, alliteration."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import ClassVar
+
+from attrs import field, frozen
+
+from rlenv_plugin_constraints.constraint import Finding, positive
+from rlenv_plugin_constraints.kinds.letters import base
+from rlenv_plugin_constraints.kinds.places import even, words_between
+from rlenv_plugin_constraints.text import Text
+
+__all__ = [
+    "EqualSentences",
+    "GrowingAlliteration",
+    "GrowingSentences",
+    "SentenceAlphabet",
+    "SentenceTypes",
+]
+
+_CLOSERS = re.compile(r"[\s\"'”’»)\]}*_`]+\Z")
+_QUESTION = "?？؟"
+_SHOUT = "!！‽"
+
+
+def kind_of(sentence: str) -> str:
+    """ "question", "exclamation", "statement", or "" for what no mark ends."""
+    end = _CLOSERS.sub("", sentence)[-2:]
+    marks = set(end) if all(c in _QUESTION + _SHOUT for c in end) else set(end[-1:])
+    if marks & set(_QUESTION):
+        return "question"
+    if marks & set(_SHOUT):
+        return "exclamation"
+    return "statement" if end.endswith((".", "。", "…", "।")) else ""
+
+
+@frozen
+class SentenceTypes:
+    """Two statements for each question; or, where ``equal``, as many statements as questions as exclamations."""
+
+    kind: ClassVar[str] = "sentence_types"
+    equal: bool = False
+
+    def check(self, text: Text) -> Finding:
+        counts = Counter(kind_of(text.raw[a:b]) for a, b in text.sentences)
+        stated, asked, cried = (counts[k] for k in ("statement", "question", "exclamation"))
+        measured = {"statements": stated, "questions": asked, "exclamations": cried}
+        if self.equal:
+            return Finding(stated == asked == cried > 0, measured, "as many of each")
+        return Finding(stated == 2 * asked > 0, measured, "two statements for each question")
+
+
+@frozen
+class EqualSentences:
+    """Exactly ``n`` sentences of equally many characters; no word stands in them twice."""
+
+    kind: ClassVar[str] = "equal_sentences"
+    n: int = field(default=3, validator=positive)
+
+    def check(self, text: Text) -> Finding:
+        lengths = [b - a for a, b in text.sentences]
+        words = Counter(map(even, text.words))
+        twice = [word for word, count in words.items() if count > 1]
+        fits = len(lengths) == self.n and len(set(lengths)) == 1 and not twice
+        note = f"twice: {', '.join(twice)}"[:200] if twice else ""
+        return Finding(fits, lengths, {"sentences": self.n}, text.sentences[:100], note)
+
+
+@frozen
+class GrowingSentences:
+    """Each sentence has exactly ``n`` words more than the one before; there are two at least."""
+
+    kind: ClassVar[str] = "growing_sentences"
+    n: int
+
+    def check(self, text: Text) -> Finding:
+        counts = [len(words_between(text, *span)) for span in text.sentences]
+        wrong = [i for i, (a, b) in enumerate(pairwise(counts), 1) if b != a + self.n]
+        spans = [text.sentences[i] for i in wrong[:100]]
+        return Finding(len(counts) > 1 and not wrong, counts[:100], {"more": self.n}, spans)
+
+
+@frozen
+class GrowingAlliteration:
+    """The longest run of words with one first letter grows from each sentence to the next."""
+
+    kind: ClassVar[str] = "growing_alliteration"
+
+    def check(self, text: Text) -> Finding:
+        runs = [self._longest(text, *span) for span in text.sentences]
+        wrong = [i for i, (a, b) in enumerate(pairwise(runs), 1) if b <= a]
+        spans = [text.sentences[i] for i in wrong[:100]]
+        fits = len(runs) > 1 and not wrong
+        return Finding(fits, runs[:100], "longer each time", spans)
+
+    def _longest(self, text: Text, start: int, end: int) -> int:
+        longest = run = 0
+        before = ""
+        for a, b in words_between(text, start, end):
+            letter = base(text.raw[a:b])[:1]
+            run = run + 1 if letter == before and letter.isalpha() else 1
+            longest, before = max(longest, run), letter
+        return longest
+
+
+@frozen
+class SentenceAlphabet:
+    """26 sentences, the first words of which begin with A to Z in order."""
+
+    kind: ClassVar[str] = "sentence_alphabet"
+
+    def check(self, text: Text) -> Finding:
+        letters = []
+        for start, end in text.sentences:
+            words = words_between(text, start, end)
+            letters.append(base(text.raw[words[0][0] : words[0][1]])[:1] if words else "")
+        right = [chr(97 + place) for place in range(26)]
+        wrong = [i for i, (a, b) in enumerate(zip(letters, right, strict=False)) if a != b]
+        spans = [text.sentences[i] for i in wrong]
+        return Finding(letters == right, "".join(letters)[:100], "".join(right), spans)
