@@ -122,7 +122,7 @@ def test_a_postscript_has_its_marker_and_goes_on(marker: str, raw: str, fits: bo
         ("a b\n\nweekend is\n\nc", False, {"paragraph": 2, "paragraphs": 2}),
     ],
 )
-def test_the_first_word_of_a_paragraph(raw: str, fits: bool, more: dict[str, int]) -> None:
+def test_the_first_word_of_a_paragraph(raw: str, fits: bool, more: dict[str, Any]) -> None:
     assert finding("first_word", raw, word="weekend", **more).satisfied is fits
 
 

@@ -14,7 +14,7 @@ from rlenv.stage import PHASES, Attempt
 from rlenv_plugin_constraints.kinds import KINDS
 from rlenv_plugin_constraints.stages.all import All
 
-SUITES = [
+SUITES: list[tuple[str, Any]] = [
     (name, suite)
     for name, suites in sorted(plugin.rlenv_examples().items())
     for suite in ([suites] if hasattr(suites, "right") else suites)

@@ -25,12 +25,15 @@ def _constant(text: str) -> Callable[[Task], str]:
     return lambda _task: text
 
 
+_NAMES = ("kind", "instruction_id_list", "relation")  # they are not asked for
+
+
 def _strings(value: Any) -> list[str]:
     """All text in a task's parameters."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
-        return [text for key, item in value.items() if key != "kind" for text in _strings(item)]
+        return [text for key, item in value.items() if key not in _NAMES for text in _strings(item)]
     return [text for item in value for text in _strings(item)] if isinstance(value, (list, tuple)) else []  # fmt: skip
 
 

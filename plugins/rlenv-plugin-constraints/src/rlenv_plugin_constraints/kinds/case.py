@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from typing import ClassVar
 
 from attrs import frozen
 
 from rlenv_plugin_constraints.constraint import Finding, in_order
 from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.views import Span
 
 __all__ = ["CapitalWords", "Lowercase", "Uppercase"]
 
 _SHOWN = 20
+_CAPITAL = re.compile("[A-Z]")
+_SMALL = re.compile("[a-z]")
 
 
 def _one_case(text: Text, wanted: str) -> Finding:
     seen = text.plain
     if seen.isupper() if wanted == "upper" else seen.islower():
         return Finding(satisfied=True, measured=0, wanted={"max": 0})
-    even = str.upper if wanted == "upper" else str.lower
-
-    def wrong(word: str) -> bool:
-        return word != even(word)
-
-    count = sum(map(wrong, text.words))
+    count, spans = _letters(text.raw, upper=wanted == "lower")
     note = "" if count else "there is no letter that has a case"
-    spans = text.spans_of(wrong, _SHOWN)
     return Finding(satisfied=False, measured=count, wanted={"max": 0}, spans=spans, note=note)
+
+
+def _letters(raw: str, *, upper: bool) -> tuple[int, list[Span]]:
+    """How many letters of this case there are, and where the first of them stand."""
+    if raw.isascii():
+        letter = _CAPITAL if upper else _SMALL
+        spans = (found.span() for found in letter.finditer(raw))
+        return len(letter.findall(raw)), list(islice(spans, _SHOWN))
+    has = str.isupper if upper else str.islower
+    places = ((at, at + 1) for at, c in enumerate(raw) if has(c))
+    return sum(map(has, raw)), list(islice(places, _SHOWN))
 
 
 @frozen
@@ -61,11 +71,13 @@ class CapitalWords:
         in_order("min", "max", self.min, self.max)
 
     def check(self, text: Text) -> Finding:
-        count = sum(map(_capital, text.words))
+        raw = text.raw
+        spans = [(a, b) for a, b in text.word_spans if _capital(raw[a:b])]
+        count = len(spans)
         fits = (self.min is None or count >= self.min) and (self.max is None or count <= self.max)
         wanted = {k: v for k, v in (("min", self.min), ("max", self.max)) if v is not None}
-        return Finding(fits, count, wanted, text.spans_of(_capital, _SHOWN))
+        return Finding(fits, count, wanted, spans[:_SHOWN])
 
 
 def _capital(word: str) -> bool:
-    return word.isupper() or (word[-2:] in ("'s", "’s") and word[:-2].isupper())
+    return word.isupper() or (word[-1] == "s" and word[-2:-1] in "'’" and word[:-2].isupper())

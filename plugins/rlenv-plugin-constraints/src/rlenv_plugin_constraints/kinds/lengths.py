@@ -56,9 +56,10 @@ class MaxWords:
     n: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        over = text.word_spans[self.n :] if len(text.words) > self.n else []
-        spans = [(over[0][0], over[-1][1])] if over else []
-        return Finding(not over, len(text.words), {"max": self.n}, tuple(spans))
+        spans = text.word_spans
+        over = spans[self.n :]
+        marked = ((over[0][0], over[-1][1]),) if over else ()
+        return Finding(not over, len(spans), {"max": self.n}, marked)
 
 
 @frozen

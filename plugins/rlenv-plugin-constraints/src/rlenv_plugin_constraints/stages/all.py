@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
@@ -25,6 +25,10 @@ _SHOWN = 100  # spans of one constraint
 _Named = tuple[str, Constraint]
 
 
+def _tables(given: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(given)
+
+
 @frozen(slots=False)
 class All:
     """Constraints that a program can check; the score is the share that holds, or 1 only when all do.
@@ -43,7 +47,7 @@ class All:
     where: ClassVar[str] = "inline"
     survey_if_alone: ClassVar[bool] = True
 
-    constraints: tuple[Mapping[str, Any], ...] = field(default=(), converter=tuple)
+    constraints: tuple[Mapping[str, Any], ...] = field(default=(), converter=_tables)
     source: str = ""
     score: Literal["fraction", "all"] = "fraction"
     content: bool = True
