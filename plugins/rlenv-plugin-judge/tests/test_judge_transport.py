@@ -186,18 +186,30 @@ def test_equal_requests_at_once_are_one(judge_server: Any) -> None:
     assert len(judge_server.requests) == 1
 
 
-def test_one_that_gives_up_does_not_end_the_call_of_the_others(judge_server: Any) -> None:
-    async def run() -> str:
+@pytest.mark.parametrize("who", [0, 1])
+def test_one_that_gives_up_leaves_the_others_their_reply(judge_server: Any, who: int) -> None:
+    async def run() -> list[Any]:
         client = Client.from_endpoints(at(judge_server, "slow"))
-        first = asyncio.ensure_future(client.complete(HELLO))
-        second = asyncio.ensure_future(client.complete(HELLO))
+        asked = [asyncio.ensure_future(client.complete(HELLO)) for _ in range(4)]
         await asyncio.sleep(0.05)
-        first.cancel()
-        reply = await second
+        asked.pop(who).cancel()
+        found = await asyncio.gather(*asked)
         await client.close()
-        return reply.text
+        return found
 
-    assert asyncio.run(run()) == "Hello."
+    assert [r.text for r in asyncio.run(run())] == ["Hello."] * 3
+    assert len(judge_server.requests) == 2 - who  # he who made the call took it with him
+
+
+def test_equal_requests_that_fail_fail_alike(judge_server: Any) -> None:
+    async def run() -> list[Any]:
+        client = Client.from_endpoints(at(judge_server, "refuses-request"))
+        asked = [client.complete(HELLO) for _ in range(4)]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        await client.close()
+        return found
+
+    assert all(isinstance(err, VerifierFault) for err in asyncio.run(run()))
     assert len(judge_server.requests) == 1
 
 

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
-
-from attrs import define
+from collections.abc import Awaitable, Callable
 
 from .request import Reply
 
 
-@define
-class _Flight:
-    task: asyncio.Task[Reply]
-    waiting: int = 0
-
-
 class SingleFlight:
-    """Per event loop; the call ends when the last one that waits for it is cancelled."""
+    """Per event loop: the first to ask makes the call, the others wait for it; when he gives up, one of them asks."""
 
     def __init__(self) -> None:
-        self._flights: dict[tuple[int, str], _Flight] = {}
+        self._flights: dict[tuple[int, str], asyncio.Future[Reply | None]] = {}
 
-    async def run(self, key: str, call: Callable[[], Coroutine[Any, Any, Reply]]) -> Reply:
+    async def run(self, key: str, call: Callable[[], Awaitable[Reply]]) -> Reply:
         loop = asyncio.get_running_loop()
         where = (id(loop), key)
-        flight = self._flights.get(where)
-        if flight is None or flight.task.done():
-            flight = self._flights[where] = _Flight(loop.create_task(call()))
-        flight.waiting += 1
+        while (flying := self._flights.get(where)) is not None:
+            reply = await asyncio.shield(flying)
+            if reply is not None:
+                return reply
+        mine = self._flights[where] = loop.create_future()
+        found: Reply | None = None
         try:
-            return await asyncio.shield(flight.task)
+            found = await call()
+            return found
+        except Exception as err:
+            mine.set_exception(err)
+            mine.exception()  # looked at, even if nobody waits
+            raise
         finally:
-            flight.waiting -= 1
-            if flight.waiting == 0:
-                if self._flights.get(where) is flight:
-                    del self._flights[where]
-                if not flight.task.done():
-                    flight.task.cancel()
+            del self._flights[where]
+            if not mine.done():
+                mine.set_result(found)
