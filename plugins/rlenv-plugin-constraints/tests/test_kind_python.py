@@ -42,6 +42,34 @@ def test_an_innocent_program_is_satisfied(program: str) -> None:
     assert NO_EVAL.check(Text(program)).satisfied
 
 
+CLEAN, EVIL = "x = f(1)\n", "eval('1')\n"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        f"```python\n{CLEAN}```\n```python3.11\n{EVIL}```",
+        f"```python\n{CLEAN}```\n```{{.python}}\n{EVIL}```",
+        f"{EVIL}[THINK]\n\n</think>{CLEAN}",
+        f"```python\n{EVIL}```\n<think>\n```python\n{CLEAN}```\n</think>",
+        f"```python\n{EVIL}```\n[THINK]```python\n{CLEAN}```",
+        f"<think>a</think>```js\n{CLEAN}```\n{EVIL}",
+        f"Hm.\n</think>\n```python\n{EVIL}```",
+        f"```python\n{EVIL}```<|im_end|>",
+        f"\r```py\n{EVIL}\n```\n- item\n",
+        f"```python\n{CLEAN}```\n- item\n    ```python\n    {EVIL}    ```",
+    ],
+)
+def test_the_program_looked_at_is_the_one_that_would_run(response: str) -> None:
+    assert not NO_EVAL.check(Text(response)).satisfied
+
+
+def test_thinking_and_marks_of_the_end_are_no_program() -> None:
+    assert NO_EVAL.check(Text(f"<think>{EVIL}</think>\n```py\n{CLEAN}```<|im_end|>")).satisfied
+    assert NO_EVAL.check(Text(f"{EVIL}\n</think>\n```python3.12\n{CLEAN}```")).satisfied
+    assert NO_EVAL.check(Text(f"\ufeff{CLEAN}</s>")).satisfied
+
+
 def test_only_allowed_calls() -> None:
     rule = Calls(allow=("len", "math", ".append"))
     assert rule.check(Text("import math\nx = []\nx.append(math.sqrt(len(x)))")).satisfied

@@ -16,10 +16,14 @@ _OPENS = re.compile(
 _CLOSES = re.compile(
     rf"</{_NAMES}>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|/think\|>", re.IGNORECASE
 )
-_LINE = re.compile(r"[^\n]*\n?")
+_OPENS_ANYWHERE = re.compile(_OPENS.pattern.removeprefix(r"\s*"), re.IGNORECASE)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^\n]*)")
-_LABEL = re.compile(r"[\w+#-]*")
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^\r\n]*)")
+_LABEL = re.compile(r"[\w+#.-]*")
+_TRAILERS = re.compile(
+    r"(?:\s*(?:<\|(?:im_end|endoftext|eot_id|end_of_text|return|end)\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>))+\s*\Z"
+)
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 _TRANSPARENT = ("markdown", "md")  # a whole answer may be wrapped so
 
@@ -134,18 +138,44 @@ def only_block(raw: str, labels: Collection[str], *, prose: bool = False) -> Blo
     return block
 
 
-def program(raw: str, labels: Collection[str]) -> Block:
-    """The last block with one of these labels, else the last without any, else the whole answer."""
-    start = answer_start(raw)
+def program(raw: str, labels: Collection[str]) -> Block | str:
+    """The last block with one of these labels, else the last without any, else the whole answer.
+
+    A reason where readers would not agree what is thinking: who runs the program must see the same one.
+    """
+    end = len(raw)
+    if raw.rstrip().endswith((">", "｜>")) and (
+        trailer := _TRAILERS.search(raw, max(0, end - 400))
+    ):
+        end = trailer.start()
+    start = _after_thinking(raw)
+    if _marks_thinking(raw, start):
+        return "a mark of thinking stands in the answer"
     labeled = plain = None
-    for block in blocks(raw, start):
+    for block in blocks(raw[:end], start):
         if not block.text.strip():
             continue
-        if block.label in labels:
+        if block.label.partition(".")[0] in labels:
             labeled = block
         elif not block.label:
             plain = block
-    return labeled or plain or Block(raw[start:], start, len(raw))
+    return labeled or plain or Block(raw[start:end].lstrip("\ufeff"), start, end)
+
+
+def _after_thinking(raw: str) -> int:
+    """As ``answer_start``; where the prompt opened the thinking, behind the line that closes it."""
+    start = answer_start(raw)
+    if start == 0 and (closing := _CLOSES.search(raw)) is not None:
+        line = raw.rfind("\n", 0, closing.start()) + 1
+        rest = raw[closing.end() :].partition("\n")[0]
+        alone = not raw[line : closing.start()].strip() or not rest.strip()
+        if alone and _OPENS_ANYWHERE.search(raw, 0, closing.start()) is None:
+            return closing.end()
+    return start
+
+
+def _marks_thinking(raw: str, start: int) -> bool:
+    return _CLOSES.search(raw, start) is not None or _OPENS_ANYWHERE.search(raw, start) is not None
 
 
 def line_spans(raw: str, block: Block) -> list[tuple[int, int]]:

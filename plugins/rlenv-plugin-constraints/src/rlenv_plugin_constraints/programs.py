@@ -52,6 +52,8 @@ def parsed(text: Text) -> Source:
 
 def _parsed(raw: str) -> Source:
     block = program(raw, LABELS)
+    if isinstance(block, str):
+        return Source(raw, Block(raw, 0, len(raw)), reason=block)
     source = block.text
     if not source.strip():
         return Source(raw, block, reason="there is no program")
