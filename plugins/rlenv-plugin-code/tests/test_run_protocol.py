@@ -104,10 +104,10 @@ def test_answers_come_in_order_and_share_the_cpu_of_their_process() -> None:
 
 
 def test_the_next_input_goes_out_only_after_the_last_answer() -> None:
-    seen: list[int] = []
+    seen: list[list[str]] = []
 
     def reply(request: list[Any]) -> bytes:
-        seen.append(len(session.waiting))
+        seen.append([waiting[0] for waiting in session.waiting])
         return honest(request)
 
     session = Scripted(reply)
@@ -115,8 +115,8 @@ def test_the_next_input_goes_out_only_after_the_last_answer() -> None:
     with clock:
         calls = [call_text("f", [n], {}) for n in range(4)]
         asyncio.run(functions(Link(session, clock, 1.0), "source", calls))
-    # when it answers "source" the first call waits, and behind the last answer only the end
-    assert seen == [1, 0, 0, 0, 0, 0]
+    # when it answers "source" the first call waits, and at the last call the end, which is no input
+    assert seen == [["call"], [], [], [], ["end"], []]
 
 
 def test_an_answer_to_another_request_ends_the_run() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 
 from rlenv.sandbox import Exit
@@ -100,28 +101,30 @@ class _Calls:
     async def _load(self, source: bytes) -> None:
         n = self.numbers[0]
         await self.link.send(b'["source",%d,%s]' % (n, source))
-        await self._ask(self.numbers[1], self.calls[0] if self.calls else None)
+        await self._ask(0)
         error = await loaded(self.link, n)
         if error is not None:
             self.answers += [Answer("error", error=error)] * len(self.calls)
             raise Stop("error", error)
 
-    async def _ask(self, n: int, call: bytes | None) -> None:
-        if call is None:
-            await self.link.send(b'["end",%d]' % n)
-        else:
-            await self.link.send(b'["call",%d,%s' % (n, call))
+    async def _ask(self, place: int) -> None:
+        """Send one call; the end goes right behind the last, since it is no input: one turn less."""
+        if place < len(self.calls):
+            await self.link.send(b'["call",%d,%s' % (self.numbers[place + 1], self.calls[place]))
+        if place >= len(self.calls) - 1:
+            with suppress(Stop):  # whether it is gone, the next answer tells
+                await self.link.send(b'["end",%d]' % self.numbers[-1])
 
     async def _answer(self, place: int) -> None:
         """Take the answer to one call; the next goes out before this one is read."""
         start = monotonic()
         frame = await self.link.recv()
         wall = monotonic() - start
-        following = self.calls[place + 1] if place + 1 < len(self.calls) else None
-        try:
-            await self._ask(self.numbers[place + 2], following)
-        except Stop as stop:
-            self.late = stop  # this answer was in time all the same
+        if place + 1 < len(self.calls):
+            try:
+                await self._ask(place + 1)
+            except Stop as stop:
+                self.late = stop  # this answer was in time all the same
         self.answers.append(read_answer(frame, self.numbers[place + 1], wall))
         if self.late is not None:
             raise self.late
