@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError
 
 from rlenv_plugin_constraints.constraint import Finding
-from rlenv_plugin_constraints.language import LANGUAGES, language_of
+from rlenv_plugin_constraints.language import LANGUAGES, language_of, may_be
 from rlenv_plugin_constraints.language.scripts import scripts
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
@@ -23,6 +24,9 @@ _LEAST = 40  # letters of a part whose language can be told
 _CERTAIN = (
     40.0  # how much better another language must fit for a part to count against the response
 )
+_PART = 120  # characters of a part that are looked at
+_HEAD = 800  # characters that tell the language; each part must not be in another
+_DOUBT = 16.0  # in a text too short to tell, how much better another language may fit
 _SHARE = 0.8  # of the letters that must be of the language's script
 
 
@@ -49,7 +53,9 @@ class Language:
         if not any(map(str.isalpha, said)):
             said = raw
         share = self._share(said)
-        name, _ = language_of(said)
+        name, better = language_of(said.lstrip()[:_HEAD])
+        if name != self.language and name and better <= _DOUBT and self._short(said):
+            name = self.language if may_be(said, self.language, _DOUBT) else name
         if name != self.language or share < _SHARE:
             note = "" if name else "the language cannot be told"
             if name == self.language:
@@ -66,8 +72,11 @@ class Language:
             own += counts["han"]
         return float(own / max(1, counts.total()))
 
+    def _short(self, said: str) -> bool:
+        return sum(map(str.isalpha, said[: 4 * _LEAST])) < _LEAST
+
     def _another(self, part: str) -> bool:
-        name, better = language_of(part)
+        name, better = language_of(part[:_PART])
         return name not in ("", self.language) and better >= _CERTAIN
 
 
@@ -76,6 +85,9 @@ def _parts(said: str) -> list[Span]:
     spans = [found.span() for found in _BLOCK.finditer(said)]
     if len(spans) == 1 and spans[0][1] - spans[0][0] > 4 * _LEAST:
         start, end = spans[0]
-        cuts = [f.end() for f in re.finditer(r"[.!?。！？।]\s+", said) if start < f.end() < end]
-        spans = list(zip([start, *cuts], [*cuts, end], strict=True))
+        cuts = [start]
+        for found in re.finditer(r"[.!?。！？।]\s+", said):
+            if found.end() - cuts[-1] >= _PART and found.end() < end:
+                cuts.append(found.end())
+        spans = list(pairwise([*cuts, end]))
     return [(a, b) for a, b in spans if sum(map(str.isalpha, said[a:b])) >= _LEAST]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -106,6 +107,7 @@ class Palindromes:
         return Finding(len(found) >= self.min, len(found), wanted, found.values())
 
 
+@lru_cache(maxsize=256)
 def _prime(n: int) -> bool:
     return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))
 
@@ -117,7 +119,11 @@ class PrimeLengths:
     kind: ClassVar[str] = "prime_lengths"
 
     def check(self, text: Text) -> Finding:
-        return _wrong(text, lambda word: _prime(sum(map(str.isalnum, word))), "prime lengths")
+        return _wrong(
+            text,
+            lambda word: _prime(len(word) if word.isalnum() else sum(map(str.isalnum, word))),
+            "prime lengths",
+        )
 
 
 @frozen

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .identify import LANGUAGES, identify, language_of, of_script
+from .identify import LANGUAGES, identify, language_of, may_be, of_script
 
-__all__ = ["LANGUAGES", "identify", "language_of", "of_script"]
+__all__ = ["LANGUAGES", "identify", "language_of", "may_be", "of_script"]

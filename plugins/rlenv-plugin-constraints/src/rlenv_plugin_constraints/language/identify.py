@@ -14,10 +14,9 @@ from importlib.resources import files
 
 from .scripts import ALONE, letters, script_of, scripts
 
-__all__ = ["LANGUAGES", "identify", "language_of", "of_script"]
+__all__ = ["LANGUAGES", "identify", "language_of", "may_be", "of_script"]
 
-_LETTERS = 4000  # of a text that are looked at
-_CERTAIN = 6.0  # how much better the best must be than the next: half nats
+_LETTERS = 2500  # of a text that are looked at
 _SHARE = 0.7  # of the letters that must be of one script
 # Script of each language that IFEval may ask for.
 LANGUAGES: Mapping[str, str] = {
@@ -61,26 +60,26 @@ class _Profile:
         """(score, language), best first."""
         words = list(words)
         totals = [0] * len(self.languages)
-        for letter, times in Counter("".join(words)).items():
+        rare = "".join(word for word in words if not word.isascii())
+        for letter, times in Counter(rare).items():
             own = _OWN.get(letter)
             if own is not None:
                 for place, name in enumerate(self.languages):
                     totals[place] -= 0 if name in own else _AGAINST * min(times, _COUNTED)
         for group, times in Counter(_groups(words)).items():
+            weight = min(times, 5)
             for place, score in self.scores.get(group, ()):
-                totals[place] += score * min(times, 5)
+                totals[place] += score * weight
         return sorted(
             zip(totals, self.languages, strict=True), key=lambda pair: (-pair[0], pair[1])
         )
 
 
-def _groups(words: Iterable[str]) -> Iterable[str]:
-    for word in words:
-        framed = f" {word} "
-        if len(framed) <= 6:
-            yield framed
-        for at in range(len(framed) - 2):
-            yield framed[at : at + 3]
+def _groups(words: Iterable[str]) -> list[str]:
+    """Groups of three letters of each word, a space at its ends, and short words whole."""
+    framed = f" {' '.join(words)} "
+    short = [f" {word} " for word in words if len(word) < 5]
+    return short + [framed[at : at + 3] for at in range(len(framed) - 2)]
 
 
 @lru_cache(maxsize=1)
@@ -103,13 +102,13 @@ def of_script(text: str) -> tuple[str, float]:
 def identify(text: str) -> str:
     """The ISO 639-1 code of a text's language; ``""`` where it cannot be told.
 
-    About as fast as reading it: 0.5 ms for 2,000 letters.  Depends on nothing but the text.
+    About 1 ms for 2,000 letters.  Depends on nothing but the text.
     """
     return language_of(text)[0]
 
 
 def language_of(text: str) -> tuple[str, float]:
-    """The language, and how much better it fits than the next: under 6 it is not certain."""
+    """The language, and how much better it fits than the next, in half nats."""
     text = text[:_LETTERS]
     script, share = of_script(text)
     if not script or share < _SHARE:
@@ -120,6 +119,19 @@ def language_of(text: str) -> tuple[str, float]:
         return "ja" if script == "kana" else "zh", 1000.0
     words = [word for word in letters(text) if script_of(word[0]) == script]
     return _of_words(script, words)
+
+
+def may_be(text: str, language: str, within: float) -> bool:
+    """Whether a language fits as well as the best one, but for ``within`` half nats."""
+    script, _ = of_script(text)
+    profile = _profiles().get(script)
+    if profile is None:
+        return identify(text) == language
+    ranked = profile.rank(
+        [word for word in letters(text[:_LETTERS]) if script_of(word[0]) == script]
+    )
+    own = next((score for score, name in ranked if name == language), None)
+    return own is not None and own > 0 and ranked[0][0] - own <= within
 
 
 def _of_words(script: str, words: list[str]) -> tuple[str, float]:

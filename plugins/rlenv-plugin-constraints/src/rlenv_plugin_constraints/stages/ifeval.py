@@ -48,7 +48,6 @@ class IFEval:
     tells: ClassVar[tuple[str, ...]] = uses
     deterministic: ClassVar[bool] = True
     survey_if_alone: ClassVar[bool] = True
-    tells: ClassVar[tuple[str, ...]] = uses  # the prompt says it too
 
     mode: Literal["strict", "official"] = "strict"
     score: Literal["all", "fraction"] = "all"
