@@ -22,9 +22,8 @@ _SELDOM_FINAL = _names(
 )
 _BEFORE_NUMBERS = _names("no nos vol pp p fig figs sec ch art eq")
 _END = re.compile(r"([.!?…]+|[。！？｡۔।॥؟]+)([\"'”’»)\]*_`]*)")
-_BEFORE = re.compile(r"[\w.]*$")
 _STRUCTURE = re.compile(r"\n\s*\n|\n(?=[^\S\n]*(?:[-*+•]|\d+[.)]|#{1,6})\s)")
-_LIST_NUMBER = re.compile(r"(?:^|\n)[-*+•#> \t]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)$")
+_LIST_NUMBER = re.compile(r"[-*+•#> \t\n]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -74,20 +73,29 @@ def _goes_on(text: str, after: int, end: int) -> bool:
 
 
 def _abbreviates(text: str, dot: int, after: int, start: int, end: int) -> bool:
-    window = text[max(start, dot - 24) : dot]
-    before = _BEFORE.search(window)
-    word = before.group().casefold().strip(".") if before is not None else ""
-    number = _LIST_NUMBER.search(window)
-    if number is not None and (dot - start <= 24 or number.group()[0] == "\n"):
-        return after < end
+    if after == end:
+        return False
+    least = max(start, dot - 24)
+    line = text.rfind("\n", least, dot) + 1 or least
+    at_line_start = line > least or least == start
+    if at_line_start and _LIST_NUMBER.fullmatch(text, line, dot):
+        return True
+    word = _last_word(text, dot, least)
     if word in _SELDOM_FINAL:
-        return after < end
-    alone = len(word) == 1 and word.isalpha() and text[dot - 1].isupper() and word != "i"
+        return True
     if word in _BEFORE_NUMBERS and text[after : after + 3].strip()[:1].isdigit():
         return True
-    if word in _ABBREVIATIONS or alone:
-        return after < end and (alone or _goes_on(text, after, end))
-    return False
+    if len(word) == 1 and word.isalpha() and text[dot - 1].isupper() and word != "i":
+        return True
+    return word in _ABBREVIATIONS and _goes_on(text, after, end)
+
+
+def _last_word(text: str, dot: int, least: int) -> str:
+    """The letters, digits and inner full stops before ``dot``, caseless."""
+    at = dot
+    while at > least and (text[at - 1].isalnum() or text[at - 1] in "._"):
+        at -= 1
+    return text[at:dot].casefold().strip(".")
 
 
 def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -95,4 +103,6 @@ def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    return [(start, end)] if any(map(str.isalnum, text[start:end])) else []
+    if start < end and (text[start].isalnum() or any(map(str.isalnum, text[start:end]))):
+        return [(start, end)]
+    return []
