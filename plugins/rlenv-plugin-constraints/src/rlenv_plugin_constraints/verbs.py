@@ -136,7 +136,10 @@ def _stems(stem: str) -> tuple[str, ...]:
 
 def _of_ing(word: str) -> bool:
     stem = word[:-3]
-    return len(stem) > 1 and any(form in _BASE for form in (*_stems(stem), stem[:-1] + "ie"))
+    return len(stem) > 1 and (
+        any(form in _BASE for form in _stems(stem))
+        or (stem.endswith("y") and stem[:-1] + "ie" in _BASE)
+    )
 
 
 def _of_past(word: str) -> bool:

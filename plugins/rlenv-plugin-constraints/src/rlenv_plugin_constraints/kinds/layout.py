@@ -25,7 +25,7 @@ __all__ = [
     "WordPerLine",
 ]
 
-_BULLET = re.compile(r"[^\S\n]*\*[^\S\n]+\S.*?[^\W_]")
+_BULLET = re.compile(r"[^\S\n]*\*[^\S\n]+(?=.*[^\W_])\S")
 _SUB = re.compile(r"[^\S\n]*[-–][^\S\n]+\S")
 _OTHER_BULLET = re.compile(r"[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 _HEADING = re.compile(
