@@ -93,6 +93,7 @@ def test_a_schema_is_followed_and_its_answers_are_not_told() -> None:
         ({"properties": {"a": {"$ref": "other.json#/x"}}}, "leaves the schema"),
         ({"$ref": "#/nope"}, "points at nothing"),
         ({"propertees": {}}, '"properties"'),
+        ({"properties": {"a": {"$id": "https://example.com/x", "$ref": "#"}}}, "$id"),
         ({"pattern": "("}, "pattern"),
         ({"$schema": "https://example.com/own"}, "no draft"),
         (3, "a table"),
@@ -109,6 +110,18 @@ def test_drafts_differ() -> None:
     assert not JsonSchema(schema=tuple_of_two, draft="draft7").check(Text("[1, 2]")).satisfied
     with pytest.raises(ConfigError, match='did you mean "draft7"'):
         JsonSchema(schema={}, draft="draft77")
+
+
+def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    import urllib.request
+
+    def opened(*_: Any, **__: Any) -> None:
+        raise AssertionError("a schema was fetched")
+
+    monkeypatch.setattr(urllib.request, "urlopen", opened)
+    schema = {"$id": "https://example.com/s", "$schema": "http://json-schema.org/draft-07/schema#", "items": {"$ref": "#/definitions/n"}, "definitions": {"n": {"type": "integer"}}}  # fmt: skip
+    assert JsonSchema(schema=schema).check(Text("[1]")).satisfied
+    assert not JsonSchema(schema=schema).check(Text('["1"]')).satisfied
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,8 @@ def _bad_references(schema: Any) -> Iterator[str]:
         f"#{table[key]}" for table in _tables(schema) for key in ("$anchor", "$dynamicAnchor") if key in table
     }  # fmt: skip
     for table in _tables(schema):
+        if table is not schema and isinstance(table.get("$id"), str):
+            yield f"schema: $id {table['$id']!r} within it; only the whole schema may have one"
         for ref in [table[key] for key in _REFERENCES if isinstance(table.get(key), str)]:
             if not ref.startswith("#"):
                 yield f"schema: $ref {ref!r} leaves the schema; only those that begin with # are followed"
@@ -105,7 +107,7 @@ def _bad_patterns(schema: Any) -> Iterator[str]:
 
 def _bad_keywords(schema: Any) -> Iterator[str]:
     """At the top only: below it, any name may be that of a property."""
-    import jsonschema
+    import jsonschema  # type: ignore[import-untyped]
 
     known = {*_NOTES}.union(*(getattr(jsonschema, name).VALIDATORS for name in DRAFTS.values()))
     for name in schema if isinstance(schema, dict) else ():
@@ -115,7 +117,7 @@ def _bad_keywords(schema: Any) -> Iterator[str]:
 
 
 def _class_of(schema: Any, draft: str) -> Any:
-    import jsonschema  # type: ignore[import-untyped]
+    import jsonschema
     from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 
     if draft:
@@ -133,10 +135,7 @@ def _class_of(schema: Any, draft: str) -> Any:
 
 def compiled(schema: Any, draft: str = "") -> Callable[[Any], list[str]]:
     """The schema as a function: a value → its first three misfits, each with its path."""
-    from referencing import Registry
-
-    made = _bounded(_class_of(schema, draft))(schema, registry=Registry())
-    return partial(_errors, made)
+    return partial(_errors, _bounded(_class_of(schema, draft))(schema))
 
 
 def _errors(validator: Any, value: Any) -> list[str]:
