@@ -33,10 +33,8 @@ class Problems:
         """Note every mistake that a ConfigError lists; a line may begin with a path below ``path``."""
         for line in error.problems or (str(error),):
             below = _BELOW.match(line)
-            if below is None:
-                self.add(path, line)
-            else:
-                self.add(f"{path}.{below[1]}" if path else below[1], line[below.end() :])
+            where = f"{path}.{below[1]}".strip(".") if below else path
+            self.add(where, line[below.end() :] if below else line)
 
     def lines(self) -> list[str]:
         return [self._line(path, text) for path, text in self.found]
