@@ -301,3 +301,13 @@ def test_the_fingerprint_names_model_and_revision(
 
     assert len({plain, revised, other}) == 3
     assert same == plain
+
+
+def test_a_response_longer_than_the_judge_can_read_is_worth_nothing(made: Any, server: Any) -> None:
+    model = "honest+short-context"
+    single = made("judge/reference", judge=at(server, model))
+    pairs = made("judge/pairwise", judge=at(server, model))
+    long, short = scores(grouped(pairs, GOOD + " And on." * 50, GOOD))
+
+    assert values(single, GOOD) == [0.0]
+    assert short > long

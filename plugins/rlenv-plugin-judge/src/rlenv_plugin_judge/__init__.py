@@ -5,11 +5,22 @@ Importing this module imports no stage and no HTTP client.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rlenv.hooks import hookimpl
 
-__all__ = ["RLENV_API", "rlenv_stages"]
+if TYPE_CHECKING:
+    from rlenv.hooks import Attack, Examples, Rewrite
+
+__all__ = [
+    "RLENV_API",
+    "rlenv_attacks",
+    "rlenv_examples",
+    "rlenv_parts",
+    "rlenv_rewrites",
+    "rlenv_stages",
+]
 
 RLENV_API = 1
 
@@ -25,4 +36,35 @@ def rlenv_stages() -> Mapping[str, str]:
         "pairwise": f"{home}.pairwise:Pairwise",
         "panel": f"{home}.panel:Panel",
         "steps": f"{home}.steps:Steps",
+        "evolving": f"{home}.evolving:Evolving",
     }
+
+
+@hookimpl
+def rlenv_parts() -> Mapping[str, Mapping[str, str]]:
+    """A judge without a model, for examples and dry runs."""
+    return {"transport": {"scripted": "rlenv_plugin_judge.scripted:Scripted"}}
+
+
+@hookimpl
+def rlenv_examples() -> Mapping[str, Sequence[Examples]]:
+    """Responses that are surely right and surely wrong."""
+    from .examples import examples
+
+    return examples()
+
+
+@hookimpl
+def rlenv_rewrites() -> Mapping[str, Sequence[Rewrite]]:
+    """Ways to say the same, and ways to say something else."""
+    from .rewrites import rewrites
+
+    return rewrites()
+
+
+@hookimpl
+def rlenv_attacks() -> Mapping[str, Sequence[Attack]]:
+    """Responses that talk to the judge instead of solving the task."""
+    from .attacks import attacks
+
+    return attacks()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hmac
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, cast
 
 from attrs import asdict, evolve, field, frozen
 from rlenv.errors import ConfigError
@@ -22,12 +23,24 @@ from .stats.calibration import Isotonic
 from .stats.length import Slopes, features
 from .transport.client import Client
 from .transport.endpoint import Endpoint
+from .transport.errors import TooLong
 from .transport.limits import Limits, Rate, Retries
 from .transport.request import Transport
 
-__all__ = ["URL", "Judge", "Judging", "blank", "facts", "label_key"]
+__all__ = [
+    "URL",
+    "Judge",
+    "Judging",
+    "blank",
+    "facts",
+    "judge_of",
+    "label_key",
+    "readable",
+    "reason",
+]
 
 URL, MODEL = "RLENV_JUDGE_URL", "RLENV_JUDGE_MODEL"
+Check: TypeAlias = Callable[[Any, Attempt], Awaitable[Outcome]]
 _SHOWN = 400  # characters of a judge's reason
 _clients: dict[str, Transport] = {}
 _lock = Lock()
@@ -151,6 +164,23 @@ class Judge:
         )
 
 
+def judge_of(value: Judge | Mapping[str, Any], path: str = "judge") -> Judge:
+    """A judge, or what a table describes, for stages that are built by hand.
+
+    Raises:
+        ConfigError: with every mistake of the table.
+    """
+    from rlenv.config.fit import build
+    from rlenv.config.problems import Problems
+
+    if isinstance(value, Judge):
+        return value
+    problems = Problems()
+    made = build(Judge, value, path, problems)
+    problems.check()
+    return cast("Judge", made)
+
+
 @frozen(kw_only=True, slots=False)
 class Judging:
     """Options of every stage here.
@@ -161,6 +191,7 @@ class Judging:
         policy_url: where that model is served; a judge there is refused.
         allow_self: let a policy's own family or endpoint judge it all the same.
         attempts: how often a reply without a valid verdict is asked for again, all tries counted.
+        max_chars: a longer response is worth 0 and costs no call.
         calibration: a file that ``rlenv judge calibrate`` wrote: its map and slopes are applied to scores.
     """
 
@@ -174,12 +205,13 @@ class Judging:
     policy_url: str = ""
     allow_self: bool = False
     attempts: int = 3
+    max_chars: int = 100_000
     calibration: str = ""
     _applied: Applied | None = field(init=False, default=None, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        if self.attempts < 1:
-            raise ConfigError(f"attempts is a whole number from 1, not {self.attempts}")
+        if self.attempts < 1 or self.max_chars < 1:
+            raise ConfigError("attempts and max_chars are whole numbers from 1")
         self._resolve()  # so that the fingerprint names the model that is really asked
         for judge in self.judges():
             self._check_self(judge)
@@ -188,7 +220,7 @@ class Judging:
             object.__setattr__(self, "_applied", Applied.read(self.calibration))
 
     def _resolve(self) -> None:
-        object.__setattr__(self, "judge", self.judge.resolved())
+        object.__setattr__(self, "judge", judge_of(self.judge).resolved())
 
     def judges(self) -> Sequence[Judge]:
         """All that this stage asks."""
@@ -288,6 +320,21 @@ class Applied:
         if self.isotonic is not None:
             score = self.isotonic.apply(score)
         return min(1.0, max(0.0, score)), said
+
+
+def readable(check: Check) -> Check:
+    """A check whose response may be longer than the judge can read: that is the response's doing, a 0."""
+
+    @wraps(check)
+    async def wrapped(self: Any, attempt: Attempt) -> Outcome:
+        if len(attempt.response) > self.max_chars:
+            return Outcome.failed(f"undecided: longer than max_chars = {self.max_chars}")
+        try:
+            return await check(self, attempt)
+        except TooLong:
+            return Outcome.failed("undecided: the response is longer than the judge can read")
+
+    return wrapped
 
 
 def label_key(attempt: Attempt, *labels: object) -> bytes:

@@ -9,7 +9,7 @@ from rlenv.errors import ConfigError
 from rlenv.stage import Attempt
 from rlenv.values import Outcome
 
-from rlenv_plugin_judge.judging import blank, facts, reason
+from rlenv_plugin_judge.judging import blank, facts, readable, reason
 from rlenv_plugin_judge.rubric.criterion import Criterion
 
 from .rubric import Rubric
@@ -41,6 +41,7 @@ class Checklist(Rubric):
             object.__setattr__(self, "criteria", tables)
         super().__attrs_post_init__()
 
+    @readable
     async def check(self, attempt: Attempt) -> Outcome:
         """Judge the items.
 

@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Literal
 
 from attrs import frozen
 from rlenv.errors import ConfigError
@@ -16,6 +17,7 @@ from rlenv_plugin_judge.judging import Judging, label_key
 from rlenv_plugin_judge.protocol.prefilter import contentless
 from rlenv_plugin_judge.protocol.verdict import Field
 from rlenv_plugin_judge.stats.bradley_terry import bradley_terry
+from rlenv_plugin_judge.transport.errors import TooLong
 
 from .rubric import _together
 
@@ -41,11 +43,13 @@ class Pairwise(Judging):
     Args:
         opponents: pairs per response at most; all of the group when it is no larger.
         notes: what better means here, for the judge ("as an explanation for a child").
+        score: "strength", or "wins": its mean score against responses that differ from it.
         prior: weight of a draw that every response plays with a middling one.
     """
 
     opponents: int = 7
     notes: str = ""
+    score: Literal["strength", "wins"] = "strength"
     prior: float = 0.5
 
     def __attrs_post_init__(self) -> None:
@@ -64,8 +68,8 @@ class Pairwise(Judging):
         matches = [(a, b, score) for (a, b), score in zip(pairs, scores, strict=True)]
         strengths = bradley_terry(matches, len(attempts), prior=self.prior)
         return [
-            self._outcome(place, attempt, strengths[place], matches)
-            for place, attempt in enumerate(attempts)
+            self._outcome(attempts, place, strengths[place], matches)
+            for place in range(len(attempts))
         ]
 
     def _pairs(self, attempts: Sequence[Attempt]) -> list[tuple[int, int]]:
@@ -87,16 +91,23 @@ class Pairwise(Judging):
         Raises:
             VerifierFault: there was no verdict.
         """
-        left, right = contentless(one.response), contentless(other.response)
+        left, right = self._nothing(one), self._nothing(other)
         if left or right or one.response == other.response:
             return 0.5 + (right - left) / 2
         first, second = sorted((one, other), key=lambda attempt: attempt.response)
-        said = await _together(
-            [self._ordered(first, second, "forth"), self._ordered(second, first, "back")]
-        )
+        try:
+            said = await _together(
+                [self._ordered(first, second, "forth"), self._ordered(second, first, "back")]
+            )
+        except TooLong:  # whose doing it is loses
+            return float(len(one.response) < len(other.response))
         score: float = (said[0] + (1.0 - said[1])) / 2
         score = score if score in (0.0, 1.0) else 0.5
         return score if first is one else 1.0 - score
+
+    def _nothing(self, attempt: Attempt) -> bool:
+        """Whether nobody needs to read it."""
+        return contentless(attempt.response) or len(attempt.response) > self.max_chars
 
     async def _ordered(self, shown: Attempt, then: Attempt, label: str) -> float:
         """The score of the one that is shown first, in this order."""
@@ -118,15 +129,22 @@ class Pairwise(Judging):
 
     def _outcome(
         self,
+        attempts: Sequence[Attempt],
         place: int,
-        attempt: Attempt,
         strength: float,
         matches: Sequence[tuple[int, int, float]],
     ) -> Outcome:
-        own = [score if a == place else 1.0 - score for a, b, score in matches if place in (a, b)]
-        if contentless(attempt.response):
-            return Outcome.failed("there is nothing to judge: no letter, digit or sign")
-        score, done = self.applied(strength, attempt.response)
+        attempt = attempts[place]
+        own = [  # a match with its own like says nothing
+            score if a == place else 1.0 - score
+            for a, b, score in matches
+            if place in (a, b) and attempts[a].response != attempts[b].response
+        ]
+        if self._nothing(attempt):
+            return Outcome.failed("there is nothing to judge, or more than max_chars of it")
+        rate = sum(own) / len(own) if own else 0.5
+        raw = strength if self.score == "strength" else rate
+        score, done = self.applied(raw, attempt.response)
         wins, ties = sum(s == 1.0 for s in own), sum(s == 0.5 for s in own)
         data = {
             "pairs": len(own),

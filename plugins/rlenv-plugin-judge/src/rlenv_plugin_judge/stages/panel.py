@@ -12,7 +12,7 @@ from rlenv.errors import ConfigError, VerifierFault
 from rlenv.stage import Attempt
 from rlenv.values import Fault, Outcome, Task
 
-from rlenv_plugin_judge.judging import Judge, Judging
+from rlenv_plugin_judge.judging import Judge, Judging, judge_of, readable
 
 from .checklist import Checklist
 from .reference import Reference
@@ -50,6 +50,7 @@ class Panel(Judging):
     _stages: tuple[Any, ...] = field(init=False, default=(), repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
         if len(self.members) < 2:
             raise ConfigError("members: a panel has at least two judges")
         families = {judge.family.casefold() for judge in self.members if judge.family}
@@ -61,11 +62,11 @@ class Panel(Judging):
             raise ConfigError(
                 f"quorum lies in 0 to {len(self.members)}, the number of members, not at {self.quorum}"
             )
-        super().__attrs_post_init__()
         object.__setattr__(self, "_stages", tuple(self._stage(judge) for judge in self.members))
 
     def _resolve(self) -> None:
-        object.__setattr__(self, "members", tuple(judge.resolved() for judge in self.members))
+        members = [judge_of(value, f"members[{n}]") for n, value in enumerate(self.members)]
+        object.__setattr__(self, "members", tuple(judge.resolved() for judge in members))
 
     def judges(self) -> Sequence[Judge]:
         return self.members
@@ -90,6 +91,7 @@ class Panel(Judging):
         """As the stage that the members run."""
         self._stages[0].validate(task)
 
+    @readable
     async def check(self, attempt: Attempt) -> Outcome:
         """Ask all; too few answers are a fault.
 

@@ -9,7 +9,7 @@ from rlenv.errors import ConfigError, TaskError
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, reason
+from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, readable, reason
 from rlenv_plugin_judge.protocol.prefilter import contentless
 from rlenv_plugin_judge.protocol.verdict import Field
 
@@ -70,6 +70,7 @@ class Reference(Judging):
                 found = found[key]
         return found if isinstance(found, str) else str(found)
 
+    @readable
     async def check(self, attempt: Attempt) -> Outcome:
         """Ask once.
 

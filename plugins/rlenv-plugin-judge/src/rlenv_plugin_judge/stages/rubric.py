@@ -14,7 +14,7 @@ from rlenv.errors import ConfigError, TaskError
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, reason
+from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, readable, reason
 from rlenv_plugin_judge.protocol.verdict import Verdict
 from rlenv_plugin_judge.rubric.criterion import Criterion
 from rlenv_plugin_judge.rubric.reading import read, rubric_of
@@ -91,6 +91,7 @@ class Rubric(Judging):
         except ConfigError as err:
             raise TaskError("; ".join(err.problems) or str(err), task.id) from None
 
+    @readable
     async def check(self, attempt: Attempt) -> Outcome:
         """Judge all criteria, a few in one call, calls side by side.
 

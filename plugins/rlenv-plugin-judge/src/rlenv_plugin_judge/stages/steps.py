@@ -13,7 +13,7 @@ from rlenv.errors import ConfigError, VerifierFault
 from rlenv.stage import Attempt
 from rlenv.values import Fault, Outcome
 
-from rlenv_plugin_judge.judging import Judging, blank, label_key
+from rlenv_plugin_judge.judging import Judging, blank, label_key, readable
 from rlenv_plugin_judge.protocol.verdict import Field
 from rlenv_plugin_judge.rubric.render import assistant_turns
 from rlenv_plugin_judge.transport.request import Reply, Request
@@ -63,6 +63,7 @@ class Steps(Judging):
                 f"good and bad are two different tokens, not {self.good!r} and {self.bad!r}"
             )
 
+    @readable
     async def check(self, attempt: Attempt) -> Outcome:
         """Score the steps.
 
