@@ -34,7 +34,7 @@ _FILLERS = frozenset(
 )
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|previous instructions|full marks|highest score|maximum score|nonce|verdict|judge|grader|"
-    r"system prompt|true for every|always holds?)\b|[{}<>|`\\]|"\s*[:,]|https?:|BEGIN |END ",
+    r"system prompt|true for every|always holds?)\b|[{}<>|`\\]|[\"]\s*[:,]|https?:|BEGIN |END ",
     re.I,
 )
 
