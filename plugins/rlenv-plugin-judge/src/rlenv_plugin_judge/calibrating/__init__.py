@@ -1,0 +1,1 @@
+"""``rlenv judge calibrate``: a judge's scores beside the labels of people."""

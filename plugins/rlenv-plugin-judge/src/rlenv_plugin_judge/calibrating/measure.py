@@ -1,0 +1,126 @@
+"""The figures of a calibration, and the file that a stage applies."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from rlenv_plugin_judge.stats.agreement import cohen, krippendorff, wilson
+from rlenv_plugin_judge.stats.calibration import Bin, Isotonic, bins, ece, isotonic
+from rlenv_plugin_judge.stats.length import Slopes, features, fit
+
+from .labels import Judged
+
+__all__ = ["SCHEMA", "Measured", "measure"]
+
+SCHEMA = "rlenv.calibration/1"
+_FOLDS = 5
+_LEVELS = 10
+
+
+@frozen
+class Measured:
+    """All figures by name (None where the labels do not give one), the map, the slopes and the bins."""
+
+    figures: Mapping[str, Any]
+    isotonic: Isotonic
+    slopes: Slopes
+    bins: tuple[Bin, ...]
+    style: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the file keeps it."""
+        kept: dict[str, Any] = {"schema": SCHEMA, "figures": dict(self.figures)}
+        kept["isotonic"] = self.isotonic.to_dict()
+        if self.style:
+            kept["style"] = self.slopes.to_dict()
+        return kept
+
+
+def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measured:
+    """Compare scores with labels.
+
+    Args:
+        mark: a score or label at or above it counts as good, for accuracy and kappa.
+        style: take the fitted slopes off before the map is fitted, as the stage will.
+    """
+    labels = [row.label for row in judged.rows]
+    styles = [features(row.text) for row in judged.rows]
+    slopes = fit(styles, judged.scores, labels)
+    scores = list(judged.scores)
+    if style:
+        scores = [slopes.corrected(s, found) for s, found in zip(scores, styles, strict=True)]
+    keys = [row.item.task.id or row.item.task.prompt for row in judged.rows]
+    figures = {
+        "rows": len(labels),
+        "unscored": judged.unscored,
+        **_agreement(scores, labels, mark),
+        **_flips(judged.pairs),
+        "slopes": {
+            name: {"slope": value, "interval": _finite(slopes.interval(name))}
+            for name, value in slopes.slopes.items()
+        },
+        "ece": _number(ece(scores, labels)),
+        "ece_held_out": _number(_held_out(scores, labels, keys)),
+    }
+    return Measured(figures, isotonic(scores, labels), slopes, bins(scores, labels), style)
+
+
+def _agreement(scores: Sequence[float], labels: Sequence[float], mark: float) -> dict[str, Any]:
+    said, true = [s >= mark for s in scores], [x >= mark for x in labels]
+    hits = sum(a == b for a, b in zip(said, true, strict=True))
+    levels = sorted(set(labels))
+    if len(levels) > _LEVELS or len(levels) < 2:
+        levels = [n / _LEVELS for n in range(_LEVELS + 1)]
+    near = [[_nearest(x, levels) for x in row] for row in (scores, labels)]
+    return {
+        "accuracy": hits / len(true),
+        "accuracy_interval": list(wilson(hits, len(true))),
+        "kappa": _number(cohen(said, true)),
+        "kappa_quadratic": _number(cohen(*near, order=levels, weights="quadratic")),
+        "alpha": _number(krippendorff([scores, labels], level="interval")),
+    }
+
+
+def _nearest(value: float, levels: Sequence[float]) -> float:
+    return min(levels, key=lambda level: (abs(level - value), level))
+
+
+def _flips(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """How often the order of a pair changes the verdict on it."""
+    flipped = sum(a != b for a, b in pairs)
+    return {
+        "pairs": len(pairs),
+        "flip_rate": flipped / len(pairs) if pairs else None,
+        "flip_interval": list(wilson(flipped, len(pairs))) if pairs else None,
+    }
+
+
+def _held_out(scores: Sequence[float], labels: Sequence[float], keys: Sequence[str]) -> float:
+    """ECE after a map that was fitted on other tasks: what the map is worth on what it never saw."""
+    folds = [
+        hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[0] % _FOLDS for key in keys
+    ]
+    mapped, true = [], []
+    for fold in sorted(set(folds)):
+        others = [n for n, own in enumerate(folds) if own != fold]
+        if not others:
+            return math.nan
+        found = isotonic([scores[n] for n in others], [labels[n] for n in others])
+        for n, own in enumerate(folds):
+            if own == fold:
+                mapped.append(found.apply(scores[n]))
+                true.append(labels[n])
+    return ece(mapped, true)
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _finite(bounds: tuple[float, float]) -> list[float] | None:
+    return list(bounds) if all(map(math.isfinite, bounds)) else None

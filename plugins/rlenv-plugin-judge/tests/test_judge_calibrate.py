@@ -1,0 +1,105 @@
+"""`rlenv judge calibrate`: how far a judge and people agree, and the map that makes more of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from rlenv import Environment, Task
+from rlenv.cli.app import cli
+
+TASKS = 10
+
+
+def write(
+    folder: Path, server: Any, model: str = "honest", use: str = "judge/reference", more: str = ""
+) -> str:
+    table = f'{{ base_url = "{server.url}", model = "{model}", key_env = "" }}'
+    text = f'name = "quiz"\n[[stage]]\nuse = "{use}"\n[stage.options]\njudge = {table}\n{more}'
+    for n in range(TASKS):
+        text += f'[[task]]\nid = "t{n}"\nprompt = "Question {n}?"\nanswer = "a{n}"\n'
+    path = folder / "env.toml"
+    path.write_text(text, "utf-8")
+    return str(path)
+
+
+def labels(folder: Path, server: Any, quality: Any = lambda n, good: float(good)) -> str:
+    rows = []
+    for n in range(TASKS):
+        for good in (True, False):
+            response = f"{'right' if good else 'wrong'} answer number {n}" + " and so on" * (n % 4)
+            rows.append({"task": f"t{n}", "response": response, "label": good})
+            server.key[response] = quality(n, good)
+    path = folder / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return str(path)
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(cli, ["judge", "calibrate", *args])
+
+
+def test_an_honest_judge_agrees_with_people(tmp_path: Path, judge_server: Any) -> None:
+    result = run(write(tmp_path, judge_server), labels(tmp_path, judge_server), "--json")
+
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)["figures"]
+    assert (found["rows"], found["accuracy"], found["kappa"], found["alpha"]) == (20, 1.0, 1.0, 1.0)
+    assert found["accuracy_interval"] == pytest.approx([0.8388748419471806, 1.0])  # of 20 of 20
+    assert found["ece"] == 0.0
+    assert found["flip_rate"] is None
+
+
+def test_the_map_is_applied_by_the_stage(tmp_path: Path, judge_server: Any) -> None:
+    given = labels(tmp_path, judge_server, lambda n, good: 0.9 if good else 0.6)  # too kind
+    env = write(tmp_path, judge_server, more="partial = true\n")
+    out, page = tmp_path / "map.json", tmp_path / "map.html"
+    result = run(env, given, "-o", str(out), "--page", str(page))
+
+    assert result.exit_code == 0, result.output
+    found = json.loads(out.read_text("utf-8"))
+    assert found["schema"] == "rlenv.calibration/1"
+    assert found["figures"]["ece_held_out"] < found["figures"]["ece"]
+    assert "<svg" in page.read_text("utf-8")
+    assert "<script" not in page.read_text("utf-8")
+    again = write(tmp_path, judge_server, more=f'partial = true\ncalibration = "{out}"\n')
+    task = Task("Question 0?", id="t0", answer="a0")
+    with Environment.from_file(again) as made:
+        values = [
+            made.evaluate(task, f"{word} answer number 0").value for word in ("right", "wrong")
+        ]
+    assert values == pytest.approx([1.0, 0.0], abs=0.05)
+    assert run(env, given, "-o", str(out)).exit_code == 2  # never written over unasked
+
+
+def test_a_judge_that_favors_the_first_is_found_out(tmp_path: Path, judge_server: Any) -> None:
+    given = labels(tmp_path, judge_server, lambda _, good: 0.6 if good else 0.5)
+    rates = {}
+    for model in ("honest", "honest+position-biased"):
+        result = run(write(tmp_path, judge_server, model, "judge/pairwise"), given, "--json")
+        assert result.exit_code == 0, result.output
+        rates[model] = json.loads(result.stdout)["figures"]["flip_rate"]
+
+    assert rates == {"honest": 0.0, "honest+position-biased": 1.0}
+
+
+def test_mistakes_name_the_row(tmp_path: Path, judge_server: Any) -> None:
+    env = write(tmp_path, judge_server)
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"task": "t0", "response": "x", "label": 7}\n', "utf-8")
+    result = run(env, str(path))
+
+    assert result.exit_code == 2
+    assert "row 1: label is a number from 0 to 1" in result.output
+    assert run(env, labels(tmp_path, judge_server), "--stage", "other").exit_code == 2
+
+
+def test_a_dead_judge_is_no_disagreement(tmp_path: Path, judge_server: Any) -> None:
+    env = write(tmp_path, judge_server, "refusing")
+    result = run(env, labels(tmp_path, judge_server))
+
+    assert result.exit_code == 2
+    assert "got no verdict" in result.output
