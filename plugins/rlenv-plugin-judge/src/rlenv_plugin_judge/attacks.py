@@ -45,4 +45,5 @@ def attacks() -> Mapping[str, Sequence[Attack]]:
         "rubric": by_form["holds"],
         "checklist": by_form["holds"],
         "steps": by_form["holds"],
+        "evolving": by_form["holds"],
     }

@@ -11,6 +11,7 @@ from rlenv.hooks import Examples
 __all__ = ["examples"]
 
 JUDGE: Mapping[str, Any] = {"transport": "judge/scripted"}
+NO_STORE = "no-such-folder"  # of versions: checks read it only, and what is not there is the seed
 PLACES = {"France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi"}
 
 
@@ -35,6 +36,7 @@ def examples() -> Mapping[str, Sequence[Examples]]:
         "checklist": [_pairs(asked, {"judge": JUDGE, "items": statement, "score": "all"})],
         "panel": [_pairs(known, {"members": members, "ask": "reference", "min_families": 2})],
         "steps": [_pairs(asked, {"judge": JUDGE})],
+        "evolving": [_pairs(asked, {"judge": JUDGE, "criteria": statement, "store": NO_STORE})],
         "pairwise": [_pairs(asked, {"judge": JUDGE, "score": "wins"}, single=True)],
     }
 

@@ -36,4 +36,4 @@ def rewrites() -> Mapping[str, Sequence[Rewrite]]:
         Rewrite("denied", _denied, keeps=False),
         Rewrite("undecided", _undecided, keeps=False),
     )
-    return dict.fromkeys(("reference", "rubric", "checklist", "panel", "steps"), common)
+    return dict.fromkeys(("reference", "rubric", "checklist", "panel", "steps", "evolving"), common)

@@ -43,7 +43,7 @@ class Pairwise(Judging):
     Args:
         opponents: pairs per response at most; all of the group when it is no larger.
         notes: what better means here, for the judge ("as an explanation for a child").
-        score: "strength", or "wins": its mean score against responses that differ from it.
+        score: "strength", or "wins": the share of those it met, and that differ from it, that it beats.
         prior: weight of a draw that every response plays with a middling one.
     """
 
@@ -142,10 +142,9 @@ class Pairwise(Judging):
         ]
         if self._nothing(attempt):
             return Outcome.failed("there is nothing to judge, or more than max_chars of it")
-        rate = sum(own) / len(own) if own else 0.5
-        raw = strength if self.score == "strength" else rate
-        score, done = self.applied(raw, attempt.response)
         wins, ties = sum(s == 1.0 for s in own), sum(s == 0.5 for s in own)
+        raw = strength if self.score == "strength" else wins / max(1, len(own))
+        score, done = self.applied(raw, attempt.response)
         data = {
             "pairs": len(own),
             "wins": wins,
