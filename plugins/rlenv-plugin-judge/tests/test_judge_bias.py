@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from rlenv import Environment, Task
 from rlenv.stage import Attempt
+from rlenv_plugin_judge.judging import Judge
 from rlenv_plugin_judge.stages.pairwise import Pairwise
 from rlenv_plugin_judge.stats.length import features, fit
 
@@ -45,11 +46,13 @@ def scores(use: str, responses: Sequence[str], **options: Any) -> list[float]:
 def test_position_decides_no_pair_in_both_orders_and_the_squared_error_halves(
     judge_server: Any,
 ) -> None:
-    """Qualities 0.1 apart, a judge who sees 0.3 more in what comes first."""
-    quality = {f"Answer number {n}.": n / 10 for n in range(1, 8)}
-    judge_server.key.update(quality)
-    from rlenv_plugin_judge.judging import Judge
+    """Qualities 0.11 apart, a judge who sees 0.3 more in what comes first; no pair lies exactly at that edge.
 
+    At the edge a judge who ties in one order and is right in the other is taken for a tie: both orders trade some
+    right answers for none that position made.
+    """
+    quality = {f"Answer number {n}.": n * 0.11 for n in range(1, 8)}
+    judge_server.key.update(quality)
     stage = Pairwise(judge=Judge(**at(judge_server, "honest+position-biased")))
     attempts = [Attempt(TASK, text) for text in quality]
 
@@ -64,7 +67,7 @@ def test_position_decides_no_pair_in_both_orders_and_the_squared_error_halves(
 
     one, both = asyncio.run(run())
 
-    assert sum(forth != back for _, forth, back in one) >= 10  # of 21 pairs, position decides these
+    assert sum(forth != back for _, forth, back in one) == 11  # of 21 pairs, position decides these
     assert all(forth == back for _, forth, back in both)
     assert all(abs(score - truth) <= 0.5 for truth, score, _ in both)  # a worse one never wins
     assert squared(one) == pytest.approx(2 * squared(both))
@@ -132,6 +135,5 @@ def test_fitted_slopes_take_four_fifths_of_what_length_buys(
     )
     before = fit(styles[1::2], raw[1::2], qualities[1::2]).slopes["length"]
     after = fit(styles[1::2], corrected, qualities[1::2]).slopes["length"]
-    print(before, after)
     assert before > 0.03
     assert abs(after) <= before / 5
