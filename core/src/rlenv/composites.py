@@ -57,11 +57,10 @@ class Slot:
     options: Mapping[str, Any] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        if self.gate is None:
-            object.__setattr__(self, "gate", getattr(self.stage, "default_gate", None))
         problems = [*_number_problems(self)]
-        if self.gate == 0 and not problems:
-            object.__setattr__(self, "gate", None)
+        if not problems:
+            gate = getattr(self.stage, "default_gate", None) if self.gate is None else self.gate
+            object.__setattr__(self, "gate", gate or None)
         if self.weight is None and not problems:
             shaped = self.gate is not None or self.penalty or self.bonus
             object.__setattr__(self, "weight", 0.0 if shaped else 1.0)
@@ -94,19 +93,14 @@ def is_number(value: object) -> bool:
 
 
 def _number_problems(slot: Slot) -> Iterable[str]:
-    for name, low, high in (
-        ("weight", 0.0, math.inf),
-        ("gate", 0.0, 1.0),
-        ("penalty", 0.0, math.inf),
-        ("bonus", 0.0, math.inf),
-        ("timeout", 0.0, math.inf),
-    ):
+    for name in ("weight", "gate", "penalty", "bonus", "timeout"):
+        high = 1.0 if name == "gate" else math.inf
         value = getattr(slot, name)
         if value is None:
             continue
         if not is_number(value):
             yield f"{slot.name}: {name} is a finite number, not {value!r}"
-        elif not low <= value <= high or (value == 0 and name == "timeout"):
+        elif not 0.0 <= value <= high or (value == 0 and name == "timeout"):
             wanted = "in [0, 1]" if name == "gate" else "> 0" if name == "timeout" else "≥ 0"
             yield f"{slot.name}: {name} is {wanted}, not {value!r}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, Union
 
@@ -157,24 +157,20 @@ class Plan:
             ConfigError: when a stage's ``survey`` raises.
         """
         for leaf in self.leaves:
-            survey: Callable[[Sequence[Task]], Iterable[str]] | None
-            survey = getattr(leaf.stage, "survey", None)
-            if getattr(leaf.stage, "survey_if_alone", False) and self._in_company(leaf):
+            survey: Any = getattr(leaf.stage, "survey", None)
+            if survey is None or self._in_company(leaf):
                 continue
+            named = f"{leaf.path} ({leaf.slot.kind})"
             try:
-                found = () if survey is None else tuple(survey(tasks))
+                yield from [f"{named}: {said}" for said in survey(tasks)]
             except Exception as err:
                 said = f"{type(err).__name__}: {err}"
-                kind = leaf.slot.kind
-                raise ConfigError(
-                    f"{leaf.path} ({kind}) broke while surveying the tasks: {said}"
-                ) from err
-            yield from (f"{leaf.path} ({leaf.slot.kind}): {said}" for said in found)
+                raise ConfigError(f"{named} broke while surveying the tasks: {said}") from err
 
     def _in_company(self, leaf: Leaf) -> bool:
-        """Whether a stage of another phase has a say in the value too."""
-        others = (other for other in self.leaves if other.slot.matters)
-        return any(other.stage.phase != leaf.stage.phase for other in others)
+        """Whether it warns only where it decides alone, and a stage of another phase has a say too."""
+        phases = {other.stage.phase for other in self.leaves if other.slot.matters}
+        return getattr(leaf.stage, "survey_if_alone", False) and phases != {leaf.stage.phase}
 
 
 def _slots(branch: Branch) -> Iterator[tuple[str, Slot]]:

@@ -87,6 +87,7 @@ class Stage(Protocol):
     validate(task): raises TaskError; runs over all tasks when they load.
     survey(tasks): runs once over all tasks when they are sound; what it returns, one line each, are
         warnings of the environment.
+    tells: paths of a task's info that its prompt says too ("info.constraints"), and that are no secret.
     survey_if_alone: True asks for the survey only where no stage of another phase has a say in the value.
     check_group(attempts): one Outcome per attempt, judged together.
     """
