@@ -103,3 +103,24 @@ def test_a_dead_judge_is_no_disagreement(tmp_path: Path, judge_server: Any) -> N
 
     assert result.exit_code == 2
     assert "got no verdict" in result.output
+
+
+def test_a_judge_that_pays_for_length_shows_a_slope_and_agrees_better_without_it(
+    tmp_path: Path, judge_server: Any
+) -> None:
+    given = labels(tmp_path, judge_server, lambda _, good: 0.5 if good else 0.1)
+    rows = [json.loads(line) for line in Path(given).read_text("utf-8").splitlines()]
+    for n, row in enumerate(rows):
+        row["response"] += " and more of it" * (n * 7 % 40 * 8)
+        judge_server.key[row["response"]] = 0.5 if row["label"] else 0.1
+    Path(given).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    env = write(tmp_path, judge_server, "honest+length-biased", more="partial = true\n")
+    out = tmp_path / "style.json"
+    plain = json.loads(run(env, given, "--json").stdout)["figures"]
+    styled = run(env, given, "--style", "-o", str(out), "--json")
+
+    assert styled.exit_code == 0, styled.output
+    low, _ = plain["slopes"]["length"]["interval"]
+    assert low > 0.0  # beyond what labels explain
+    assert json.loads(out.read_text("utf-8"))["style"]["slopes"]["length"] > 0.0
+    assert json.loads(styled.stdout)["figures"]["alpha"] > plain["alpha"]

@@ -97,7 +97,7 @@ def judge_slot(env: Environment, wanted: str = "") -> Slot:
     Raises:
         ConfigError: there is none, or ``wanted`` does not say which of several.
     """
-    found = {slot.name: slot for slot in _leaves(env.slots) if isinstance(slot.stage, Judging)}
+    found = {path: slot for path, slot in _leaves(env.slots) if isinstance(slot.stage, Judging)}
     names = ", ".join(found) or "none"
     if wanted and wanted not in found:
         raise ConfigError(f"--stage {wanted}: no judge has this name; there are: {names}")
@@ -108,15 +108,16 @@ def judge_slot(env: Environment, wanted: str = "") -> Slot:
     return found[wanted] if wanted else next(iter(found.values()))
 
 
-def _leaves(slots: Iterable[Slot]) -> Iterable[Slot]:
+def _leaves(slots: Iterable[Slot], above: str = "") -> Iterable[tuple[str, Slot]]:
     for slot in slots:
+        path = above + slot.name
         if isinstance(slot.stage, Composite):
-            yield from _leaves(slot.stage.slots)
+            yield from _leaves(slot.stage.slots, f"{path}/")
         else:
-            yield slot
+            yield path, slot
 
 
-def judged(slot: Slot, labeled: Sequence[Labeled], workers: int | None = None) -> Judged:
+def judged(slot: Slot, labeled: Sequence[Labeled]) -> Judged:
     """What the judge alone says, without the calibration that its stage has now."""
     stage = _plain(slot.stage)
     alone = Slot(slot.name, stage, weight=1.0, gate=0.0, timeout=slot.timeout)
@@ -124,7 +125,7 @@ def judged(slot: Slot, labeled: Sequence[Labeled], workers: int | None = None) -
         if hasattr(stage, "check_group"):
             return _in_groups(env, stage, labeled)
         pairs = [(row.item.task, row.item.response) for row in labeled]
-        return _gathered(labeled, env.evaluate_many(pairs, workers=workers))
+        return _gathered(labeled, env.evaluate_many(pairs))
 
 
 def _plain(stage: Judging) -> Judging:

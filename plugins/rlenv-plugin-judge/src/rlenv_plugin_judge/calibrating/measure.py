@@ -54,7 +54,6 @@ def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measur
     scores = list(judged.scores)
     if style:
         scores = [slopes.corrected(s, found) for s, found in zip(scores, styles, strict=True)]
-    keys = [row.item.task.id or row.item.task.prompt for row in judged.rows]
     figures = {
         "rows": len(labels),
         "unscored": judged.unscored,
@@ -65,7 +64,7 @@ def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measur
             for name, value in slopes.slopes.items()
         },
         "ece": _number(ece(scores, labels)),
-        "ece_held_out": _number(_held_out(scores, labels, keys)),
+        "ece_held_out": _number(_held_out(judged, styles, style=style)),
     }
     return Measured(figures, isotonic(scores, labels), slopes, bins(scores, labels), style)
 
@@ -100,8 +99,9 @@ def _flips(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-def _held_out(scores: Sequence[float], labels: Sequence[float], keys: Sequence[str]) -> float:
-    """ECE after a map that was fitted on other tasks: what the map is worth on what it never saw."""
+def _held_out(judged: Judged, styles: Sequence[Mapping[str, float]], *, style: bool) -> float:
+    """ECE after slopes and a map that were fitted on other tasks: what they are worth on what they never saw."""
+    keys = [row.item.task.id or row.item.task.prompt for row in judged.rows]
     folds = [
         hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[0] % _FOLDS for key in keys
     ]
@@ -110,11 +110,15 @@ def _held_out(scores: Sequence[float], labels: Sequence[float], keys: Sequence[s
         others = [n for n, own in enumerate(folds) if own != fold]
         if not others:
             return math.nan
-        found = isotonic([scores[n] for n in others], [labels[n] for n in others])
+        labels = [judged.rows[n].label for n in others]
+        scores = [judged.scores[n] for n in others]
+        slopes = fit([styles[n] for n in others], scores, labels) if style else Slopes({})
+        corrected = [slopes.corrected(judged.scores[n], styles[n]) for n in others]
+        found = isotonic(corrected, labels)
         for n, own in enumerate(folds):
             if own == fold:
-                mapped.append(found.apply(scores[n]))
-                true.append(labels[n])
+                mapped.append(found.apply(slopes.corrected(judged.scores[n], styles[n])))
+                true.append(judged.rows[n].label)
     return ece(mapped, true)
 
 
