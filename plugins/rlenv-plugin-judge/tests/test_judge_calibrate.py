@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rlenv import Environment, Task
 from rlenv.cli.app import cli
+from rlenv_plugin_judge.judging import Applied
 
 TASKS = 10
 
@@ -124,3 +125,14 @@ def test_a_judge_that_pays_for_length_shows_a_slope_and_agrees_better_without_it
     assert low > 0.0  # beyond what labels explain
     assert json.loads(out.read_text("utf-8"))["style"]["slopes"]["length"] > 0.0
     assert json.loads(styled.stdout)["figures"]["alpha"] > plain["alpha"]
+
+
+def test_style_that_is_taken_off_never_pays_for_being_short(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    style = {"slopes": {"length": 0.1}, "errors": {"length": 0.01}, "means": {"length": 5.0}}
+    path.write_text(json.dumps({"schema": "rlenv.calibration/1", "style": style}), "utf-8")
+    applied = Applied.read(str(path))
+
+    assert applied.to(0.0, "Rome")[0] == 0.0
+    assert applied.to(0.6, "Rome")[0] == 0.6
+    assert applied.to(0.6, "Rome " * 1000)[0] < 0.6

@@ -53,7 +53,7 @@ def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measur
     slopes = fit(styles, judged.scores, labels)
     scores = list(judged.scores)
     if style:
-        scores = [slopes.corrected(s, found) for s, found in zip(scores, styles, strict=True)]
+        scores = [_taken_off(slopes, s, found) for s, found in zip(scores, styles, strict=True)]
     figures = {
         "rows": len(labels),
         "unscored": judged.unscored,
@@ -67,6 +67,11 @@ def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measur
         "ece_held_out": _number(_held_out(judged, styles, style=style)),
     }
     return Measured(figures, isotonic(scores, labels), slopes, bins(scores, labels), style)
+
+
+def _taken_off(slopes: Slopes, score: float, style: Mapping[str, float]) -> float:
+    """As a stage does it: style never raises a score."""
+    return min(score, slopes.corrected(score, style))
 
 
 def _agreement(scores: Sequence[float], labels: Sequence[float], mark: float) -> dict[str, Any]:
@@ -113,11 +118,11 @@ def _held_out(judged: Judged, styles: Sequence[Mapping[str, float]], *, style: b
         labels = [judged.rows[n].label for n in others]
         scores = [judged.scores[n] for n in others]
         slopes = fit([styles[n] for n in others], scores, labels) if style else Slopes({})
-        corrected = [slopes.corrected(judged.scores[n], styles[n]) for n in others]
+        corrected = [_taken_off(slopes, judged.scores[n], styles[n]) for n in others]
         found = isotonic(corrected, labels)
         for n, own in enumerate(folds):
             if own == fold:
-                mapped.append(found.apply(slopes.corrected(judged.scores[n], styles[n])))
+                mapped.append(found.apply(_taken_off(slopes, judged.scores[n], styles[n])))
                 true.append(judged.rows[n].label)
     return ece(mapped, true)
 
