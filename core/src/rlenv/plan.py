@@ -136,8 +136,7 @@ class Plan:
 
     def check_task(self, task: Task) -> str | None:
         """Why the stages cannot work with this task, None when they can."""
-        lack = self.missing(task)
-        if lack is not None:
+        if (lack := self.missing(task)) is not None:
             return lack
         for leaf in self.leaves:
             if leaf.validate is not None:
