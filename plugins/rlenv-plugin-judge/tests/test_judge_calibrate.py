@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rlenv import Environment, Task
 from rlenv.cli.app import cli
-from rlenv_plugin_judge.judging import Applied
+from rlenv_plugin_judge.applied import Applied
 
 TASKS = 10
 

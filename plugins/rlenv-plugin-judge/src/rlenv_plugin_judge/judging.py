@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
-from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, TypeAlias, cast
 
@@ -16,11 +15,10 @@ from rlenv.errors import ConfigError
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
+from .applied import Applied
 from .protocol.ask import ask
 from .protocol.prefilter import contentless
 from .protocol.verdict import Field, Verdict
-from .stats.calibration import Isotonic
-from .stats.length import Slopes, features
 from .transport.client import Client
 from .transport.endpoint import Endpoint
 from .transport.errors import TooLong
@@ -284,43 +282,6 @@ class Judging:
         if self._applied is None:
             return min(1.0, max(0.0, score)), {}
         return self._applied.to(score, response)
-
-
-@frozen
-class Applied:
-    """A calibration, as a stage applies it: style taken off first, then the map."""
-
-    isotonic: Isotonic | None = None
-    slopes: Slopes | None = None
-
-    @classmethod
-    def read(cls, path: str) -> Applied:
-        """Read what ``rlenv judge calibrate`` wrote.
-
-        Raises:
-            ConfigError: naming the file and what is wrong with it.
-        """
-        try:
-            data = json.loads(Path(path).read_text("utf-8"))
-        except (OSError, ValueError) as err:
-            raise ConfigError(f"calibration: {path} cannot be read: {err}") from None
-        if not isinstance(data, Mapping) or data.get("schema") != "rlenv.calibration/1":
-            raise ConfigError(f"calibration: {path} was not written by `rlenv judge calibrate`")
-        found, style = data.get("isotonic"), data.get("style")
-        return cls(
-            Isotonic.from_dict(found) if isinstance(found, Mapping) else None,
-            Slopes.from_dict(style) if isinstance(style, Mapping) else None,
-        )
-
-    def to(self, score: float, response: str) -> tuple[float, dict[str, Any]]:
-        said: dict[str, Any] = {"judged": score}
-        if self.slopes is not None:
-            # style only ever costs: else one word would be paid for being short
-            score = min(score, self.slopes.corrected(score, features(response)))
-            said["style_controlled"] = score
-        if self.isotonic is not None:
-            score = self.isotonic.apply(score)
-        return min(1.0, max(0.0, score)), said
 
 
 def readable(check: Check) -> Check:
