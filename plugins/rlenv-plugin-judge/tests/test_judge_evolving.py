@@ -13,6 +13,7 @@ import pytest
 from rlenv import Environment, Task
 from rlenv.errors import ConfigError, VerifierFault
 from rlenv.stage import Attempt
+from rlenv.values import Outcome
 from rlenv_plugin_judge.judging import Judge
 from rlenv_plugin_judge.rubric.evolving import against, refused, same, spread, told_already
 from rlenv_plugin_judge.stages.evolving import Evolving
@@ -77,8 +78,15 @@ def group(*responses: str, task: Task = TASK) -> list[Attempt]:
     return [Attempt(task, response) for response in responses]
 
 
+def judged(stage: Evolving, response: str, task: Task = TASK) -> Outcome:
+    async def within() -> Outcome:
+        return await stage.check(Attempt(task, response))
+
+    return asyncio.run(within())
+
+
 def scored(stage: Evolving, response: str, task: Task = TASK) -> float:
-    return asyncio.run(stage.check(Attempt(task, response))).score
+    return judged(stage, response, task).score
 
 
 def grown(stage: Evolving, version: str) -> list[str]:
@@ -109,7 +117,7 @@ def test_a_score_names_its_version_and_old_versions_stay_scorable(
     second = stage.evolve(group("Scattering [1], Rayleigh, the lord.", *GROUP))
     seen = {}
     for version in ("seed", first, second):
-        outcome = asyncio.run(stage.at(version).check(Attempt(TASK, SOURCED)))
+        outcome = judged(stage.at(version), SOURCED)
         seen[outcome.data["rubric_version"]] = round(outcome.score, 4)
 
     assert list(seen.values()) == [1.0, 1.0, round(2.2 / 2.4, 4)]
@@ -281,6 +289,15 @@ def test_the_order_of_a_group_and_doubles_and_blanks_change_nothing(
 def test_a_group_of_one_needs_no_call(stage: Evolving, reader: Reader) -> None:
     assert stage.evolve(group(SOURCED, SOURCED, "...")) == stage.version
     assert reader.asked == []
+
+
+def test_an_overlong_response_is_not_read(reader: Reader, tmp_path: Path) -> None:
+    reader.knows("It cites a source.", "[1]")
+    stage = made(tmp_path, max_chars=40)
+    stage.evolve(group(SOURCED, PLAIN, "Scattering? " * 99))
+
+    assert reader.asked
+    assert not any("Scattering?" in asked for asked in reader.asked)
 
 
 def test_a_version_that_was_changed_is_refused(

@@ -137,7 +137,7 @@ class Evolving(Rubric):
         negation of something known, and, judged like any criterion, tells the group apart as none of the others does.
 
         Args:
-            group: responses to one task; blank and equal ones count once or not at all.
+            group: responses to one task; equal ones count once, blank and overlong ones not at all.
             quality: what each of them is worth, where tests or people know; then no criterion is taken that would
                 pay the worse ones.
 
@@ -146,7 +146,7 @@ class Evolving(Rubric):
             VerifierFault: the judge gave no verdict; nothing is written.
         """
         latest = self.at(LATEST)
-        attempts, worth = _readable(group, quality)
+        attempts, worth = _readable(group, quality, self.max_chars)
         if len(attempts) < 2:
             return latest.version
         try:
@@ -274,7 +274,7 @@ def _name(task: Task) -> str:
 
 
 def _readable(
-    group: Sequence[Attempt], quality: Sequence[float] | None
+    group: Sequence[Attempt], quality: Sequence[float] | None, longest: int
 ) -> tuple[list[Attempt], list[float] | None]:
     """What of a group is read, in an order that no response decides, and what each is worth."""
     if len({_name(attempt.task) for attempt in group}) > 1:
@@ -284,7 +284,7 @@ def _readable(
     worth = dict(zip(range(len(group)), quality or [0.0] * len(group), strict=True))
     first: dict[str, int] = {}
     for place, attempt in enumerate(group):
-        if not contentless(attempt.response):
+        if not contentless(attempt.response) and len(attempt.response) <= longest:
             first.setdefault(attempt.response, place)
     places = sorted(first.values(), key=lambda place: label_key(group[place], "group"))[:_READ]
     found = [group[place] for place in places]
