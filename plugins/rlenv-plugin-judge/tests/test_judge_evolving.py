@@ -333,6 +333,7 @@ def test_mistakes_are_named(reader: Reader, tmp_path: Path, stage: Evolving) -> 
         ({"most": 0}, "most and patience"),
         ({"share": 2.0}, "share lies in"),
         ({"criteria": ["Something else."]}, "grew on other criteria"),
+        ({"share": 0.25}, "other criteria, share or most"),  # a version always scores the same
         ({"criteria": [{"id": "e1-1", "text": "It is so."}]}, "kept for criteria that grew"),
     )
     for options, message in wrong:
@@ -342,6 +343,10 @@ def test_mistakes_are_named(reader: Reader, tmp_path: Path, stage: Evolving) -> 
         stage.evolve([*group(PLAIN), *group(SOURCED, task=OTHER)])
     with pytest.raises(ConfigError, match="2 numbers"):
         stage.evolve(group(PLAIN, SOURCED), quality=[1.0])
+
+
+def test_a_seed_may_call_its_criteria_what_it_likes(reader: Reader, tmp_path: Path) -> None:
+    assert made(tmp_path, criteria=[{"id": "e-mail", "text": "It gives an address."}]) is not None
 
 
 def test_within_a_loop_evolve_says_what_to_await(stage: Evolving) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,8 @@ class Evolving(Rubric):
         found = store.read(names[-1] if version == LATEST else version)
         if found.seed != seed.seed:
             raise ConfigError(
-                f"store: version {found.name} of {self.store} grew on other criteria than these; take another folder, "
-                "or the criteria it began with"
+                f"store: version {found.name} of {self.store} grew on other criteria, share or most than these; take "
+                "another folder, or what it began with"
             )
         return found
 
@@ -98,7 +99,8 @@ class Evolving(Rubric):
         written: Any = self.source
         if self._common is not None:
             written = [asdict(criterion) for criterion in self._common.criteria]
-        return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()
+        points = {"share": self.share, "most": self.most}  # what the same version would score by
+        return hashlib.sha256(json.dumps([written, points], sort_keys=True).encode()).hexdigest()
 
     def at(self, version: str) -> Evolving:
         """The same stage at another version.
@@ -257,7 +259,7 @@ class Evolving(Rubric):
 def _flat(seed: Tree) -> None:
     if seed.root.groups:
         raise ConfigError("a rubric that evolves begins with criteria, and not with groups of them")
-    if grown := [c.id for c in seed.criteria if c.id.startswith("e") and "-" in c.id]:
+    if grown := [c.id for c in seed.criteria if re.fullmatch(r"e\d+-\d+", c.id)]:
         raise ConfigError(f"criterion {grown[0]!r}: such ids are kept for criteria that grew")
 
 
