@@ -23,6 +23,7 @@ from .function import functions
 from .link import FUNCTION_BOOT, Link
 from .ran import Ran
 from .stdio import Programs, Start
+from .turns import in_turn
 
 __all__ = ["Runs", "start_of"]
 
@@ -157,8 +158,9 @@ class Runs:
 
     @asynccontextmanager
     async def _place(self, language: str) -> AsyncIterator[Session]:
-        session = await self._open(language)
-        try:
-            yield session
-        finally:
-            await session.close()
+        async with in_turn():
+            session = await self._open(language)
+            try:
+                yield session
+            finally:
+                await session.close()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 REPORT = struct.Struct("<IdiddQi")
 KILL = struct.Struct("<I")  # number of the run
 PATIENCE = 3  # children that end before their START, one after the other
+_AT_ONCE_S = 0.002  # runs that follow each other so soon leave no processor idle for a rehearsal
 _PIDFD_OPEN = 434
 
 
@@ -69,6 +70,7 @@ class Nursery:
         self.number = 0  # of the run that began last
         self.condemned = 0  # of the run to be killed
         self.failures = 0
+        self.idle_since = 0.0  # when the last run ended
         self.rehearse = True  # the next child: what every run does, done once where nobody waits
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
@@ -154,7 +156,8 @@ class Nursery:
         self.current, self.spare = self.spare, None
         self.failures = 0
         self.number += 1
-        self.rehearse = word != child.STARTED_BUSY
+        soon = time.monotonic() - self.idle_since < _AT_ONCE_S
+        self.rehearse = word != child.STARTED_BUSY and not soon
         return word in (child.STARTED, child.STARTED_BUSY)
 
     def stillborn(self) -> bool:
@@ -191,7 +194,7 @@ class Nursery:
         if self.space is None:
             self.kill()
         status, used = self.bury(self.current)
-        ended = time.monotonic()
+        ended = self.idle_since = time.monotonic()
         self.current = None
         self.failures = 0
         if self.plan.desk.clear() and self.spare is not None:  # it sits at the old one
