@@ -124,15 +124,16 @@ def test_a_judge_that_pays_for_length_shows_a_slope_and_agrees_better_without_it
     low, _ = plain["slopes"]["length"]["interval"]
     assert low > 0.0  # beyond what labels explain
     assert json.loads(out.read_text("utf-8"))["style"]["slopes"]["length"] > 0.0
-    assert json.loads(styled.stdout)["figures"]["alpha"] > plain["alpha"]
+    assert json.loads(styled.stdout)["figures"]["alpha_held_out"] > plain["alpha_held_out"]
 
 
 def test_style_that_is_taken_off_never_pays_for_being_short(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
-    style = {"slopes": {"length": 0.1}, "errors": {"length": 0.01}, "means": {"length": 5.0}}
+    style = {"slopes": {"length": 0.1}, "errors": {"length": 0.01}, "bases": {"length": 1.0}}
     path.write_text(json.dumps({"schema": "rlenv.calibration/1", "style": style}), "utf-8")
     applied = Applied.read(str(path))
 
     assert applied.to(0.0, "Rome")[0] == 0.0
-    assert applied.to(0.6, "Rome")[0] == 0.6
+    assert applied.to(0.6, "")[0] == 0.6
+    assert applied.to(0.6, "Rome " * 9)[0] <= 0.6
     assert applied.to(0.6, "Rome " * 1000)[0] < 0.6

@@ -45,8 +45,7 @@ class Applied:
     def to(self, score: float, response: str) -> tuple[float, dict[str, Any]]:
         said: dict[str, Any] = {"judged": score}
         if self.slopes is not None:
-            # style only ever costs: else one word would be paid for being short
-            score = min(score, self.slopes.corrected(score, features(response)))
+            score = self.slopes.corrected(score, features(response))
             said["style_controlled"] = score
         if self.isotonic is not None:
             score = self.isotonic.apply(score)

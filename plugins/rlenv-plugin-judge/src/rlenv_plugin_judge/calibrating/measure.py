@@ -53,7 +53,7 @@ def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measur
     slopes = fit(styles, judged.scores, labels)
     scores = list(judged.scores)
     if style:
-        scores = [_taken_off(slopes, s, found) for s, found in zip(scores, styles, strict=True)]
+        scores = [slopes.corrected(s, found) for s, found in zip(scores, styles, strict=True)]
     figures = {
         "rows": len(labels),
         "unscored": judged.unscored,
@@ -64,14 +64,9 @@ def measure(judged: Judged, *, mark: float = 0.5, style: bool = False) -> Measur
             for name, value in slopes.slopes.items()
         },
         "ece": _number(ece(scores, labels)),
-        "ece_held_out": _number(_held_out(judged, styles, style=style)),
+        **_held_out(judged, styles, style=style),
     }
     return Measured(figures, isotonic(scores, labels), slopes, bins(scores, labels), style)
-
-
-def _taken_off(slopes: Slopes, score: float, style: Mapping[str, float]) -> float:
-    """As a stage does it: style never raises a score."""
-    return min(score, slopes.corrected(score, style))
 
 
 def _agreement(scores: Sequence[float], labels: Sequence[float], mark: float) -> dict[str, Any]:
@@ -104,8 +99,10 @@ def _flips(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-def _held_out(judged: Judged, styles: Sequence[Mapping[str, float]], *, style: bool) -> float:
-    """ECE after slopes and a map that were fitted on other tasks: what they are worth on what they never saw."""
+def _held_out(
+    judged: Judged, styles: Sequence[Mapping[str, float]], *, style: bool
+) -> dict[str, float | None]:
+    """ECE and alpha after slopes and a map that were fitted on other tasks: their worth on what they never saw."""
     keys = [row.item.task.id or row.item.task.prompt for row in judged.rows]
     folds = [
         hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[0] % _FOLDS for key in keys
@@ -114,17 +111,18 @@ def _held_out(judged: Judged, styles: Sequence[Mapping[str, float]], *, style: b
     for fold in sorted(set(folds)):
         others = [n for n, own in enumerate(folds) if own != fold]
         if not others:
-            return math.nan
+            return {"ece_held_out": None, "alpha_held_out": None}
         labels = [judged.rows[n].label for n in others]
         scores = [judged.scores[n] for n in others]
         slopes = fit([styles[n] for n in others], scores, labels) if style else Slopes({})
-        corrected = [_taken_off(slopes, judged.scores[n], styles[n]) for n in others]
+        corrected = [slopes.corrected(judged.scores[n], styles[n]) for n in others]
         found = isotonic(corrected, labels)
         for n, own in enumerate(folds):
             if own == fold:
-                mapped.append(found.apply(_taken_off(slopes, judged.scores[n], styles[n])))
+                mapped.append(found.apply(slopes.corrected(judged.scores[n], styles[n])))
                 true.append(judged.rows[n].label)
-    return ece(mapped, true)
+    alpha = krippendorff([mapped, true], level="interval")
+    return {"ece_held_out": _number(ece(mapped, true)), "alpha_held_out": _number(alpha)}
 
 
 def _number(value: float) -> float | None:

@@ -48,12 +48,15 @@ class Slopes:
     Args:
         slopes: feature → change of the score for one unit more.
         errors: feature → standard error of that.
-        means: feature → its mean where this was fitted; a text of these features is left as it is.
+        bases: feature → the end of its range, where this was fitted, at which the judge pays least: what a text
+            has beyond it is taken off.
+        means: feature → its mean there.
         count: responses it was fitted on.
     """
 
     slopes: Mapping[str, float]
     errors: Mapping[str, float] = field(factory=dict)
+    bases: Mapping[str, float] = field(factory=dict)
     means: Mapping[str, float] = field(factory=dict)
     count: int = 0
 
@@ -63,21 +66,26 @@ class Slopes:
         return self.slopes[name] - half, self.slopes[name] + half
 
     def corrected(self, score: float, style: Mapping[str, float]) -> float:
-        """The score that the judge would give to a text of middling style, within [0, 1]:
-        ``score - Σ slope · (feature - mean)``.
+        """The score without what style buys: ``score - Σ max(0, slope · (feature - base))``, from 0.
 
-        The idea of length control in AlpacaEval (Dubois and others, 2024, arXiv:2404.04475), with a linear
-        instead of a logistic model, since scores are no wins.
+        It never raises a score: else one word would be paid for being short.  The idea of length control in
+        AlpacaEval (Dubois and others, 2024, arXiv:2404.04475), with a linear instead of a logistic model, since
+        scores are no wins, and with an end of the range where that has its middle.
         """
-        moved = math.fsum(
-            slope * (style.get(name, 0.0) - self.means.get(name, 0.0))
+        bought = math.fsum(
+            max(0.0, slope * (style.get(name, 0.0) - self.bases.get(name, 0.0)))
             for name, slope in self.slopes.items()
         )
-        return min(1.0, max(0.0, score - moved))
+        return min(1.0, max(0.0, score - bought))
 
     def to_dict(self) -> dict[str, object]:
         """As JSON keeps it."""
-        tables = {"slopes": self.slopes, "errors": self.errors, "means": self.means}
+        tables = {
+            "slopes": self.slopes,
+            "errors": self.errors,
+            "bases": self.bases,
+            "means": self.means,
+        }
         return {**{name: dict(table) for name, table in tables.items()}, "count": self.count}
 
     @classmethod
@@ -88,16 +96,18 @@ class Slopes:
             ConfigError: it is no such table.
         """
         tables: list[dict[str, float]] = []
-        for name in ("slopes", "errors", "means"):
+        for name in ("slopes", "errors", "bases", "means"):
             table = data.get(name, {})
             if not isinstance(table, Mapping) or set(table) - set(FEATURES):
                 raise ConfigError(f"{name}: a table of {', '.join(FEATURES)}")
             if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in table.values()):
                 raise ConfigError(f"{name}: finite numbers")
             tables.append({key: float(value) for key, value in table.items()})
-        slopes, errors, means = tables
+        slopes, errors, bases, means = tables
+        if set(slopes) - set(bases):
+            raise ConfigError("bases: one for every slope; calibrate the judge anew")
         count = data.get("count", 0)
-        return cls(slopes, errors, means, count if isinstance(count, int) else 0)
+        return cls(slopes, errors, bases, means, count if isinstance(count, int) else 0)
 
 
 def fit(
@@ -126,12 +136,13 @@ def fit(
     if quality is not None:
         rows = [[*row, label] for row, label in zip(rows, quality, strict=True)]
     solved, errors = _least_squares(rows, scores)
-    return Slopes(
-        dict(zip(names, solved[1 : 1 + len(names)], strict=True)),
-        dict(zip(names, errors[1 : 1 + len(names)], strict=True)),
-        means,
-        len(scores),
-    )
+    slopes = dict(zip(names, solved[1 : 1 + len(names)], strict=True))
+    bases = {
+        name: (min if slope > 0 else max)(style[name] for style in styles)
+        for name, slope in slopes.items()
+    }
+    found = dict(zip(names, errors[1 : 1 + len(names)], strict=True))
+    return Slopes(slopes, found, bases, means, len(scores))
 
 
 def _least_squares(
