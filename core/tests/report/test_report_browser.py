@@ -325,3 +325,11 @@ def test_what_decided_a_stage_is_marked_in_the_response(opened, make):
         page.eval("document.querySelector('mark').closest('pre').previousSibling.innerText")
         == "assistant"
     )
+
+
+def test_a_run_that_only_judges_decided_says_so(opened, make):
+    row, stage = make
+    alone = opened([row(stages=[stage("taste", 0.5, phase="judge")])])
+    assert "Only judges decide here" in alone.text()
+    helped = opened([row(stages=[stage("taste", 0.5, phase="judge"), stage("equal", 1.0)])])
+    assert "Only judges decide here" not in helped.text()

@@ -75,6 +75,9 @@ def notes(run: Gathered) -> list[str]:
             f"The table below holds the first {TABLE_ROWS:,} rows of {run.shown}; "
             f"all figures count all {run.tally.rows:,}."
         )
+    phases = {sums.phase for sums in run.tally.stages.values() if sums.phase}
+    if phases == {"judge"}:
+        said.append("Only judges decide here: no program checked anything in these responses.")
     return said
 
 
