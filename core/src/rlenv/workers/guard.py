@@ -25,10 +25,17 @@ def die_with_caller(life: int) -> None:
         fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
         flags = fcntl.fcntl(life, fcntl.F_GETFL)
         fcntl.fcntl(life, fcntl.F_SETFL, flags | os.O_ASYNC)
-    _thread.start_new_thread(_watch, (life, os.getppid()))
+    begun = _thread.allocate_lock()
+    begun.acquire()
+    _thread.start_new_thread(_watch, (life, os.getppid(), begun))
+    begun.acquire()
 
 
-def _watch(life: int, caller: int) -> None:
+def _watch(life: int, caller: int, begun: _thread.LockType) -> None:
+    bytes(
+        4096
+    )  # the C library reserves addresses for a thread's first allocation: before any limit counts
+    begun.release()
     poll = select.poll()
     poll.register(life, select.POLLIN)
     while os.getppid() == caller:
