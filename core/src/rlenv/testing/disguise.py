@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import locale
 import sys
@@ -59,16 +60,19 @@ def comma() -> None:
     vars(locale)["_override_localeconv"] = {"decimal_point": ",", "thousands_sep": "."}
 
 
-def sleeps() -> list[str]:
-    """A list that grows by a place whenever somebody outside rlenv calls ``time.sleep``."""
+def sleeps() -> tuple[list[str], list[str]]:
+    """Lists that grow by a place whenever somebody outside rlenv calls ``time.sleep``: anywhere, and on a loop."""
     noted: list[str] = []
+    on_loop: list[str] = []
     sleep = time.sleep
 
     def noting(seconds: float) -> None:
         caller = sys._getframe(1)
         if not str(caller.f_globals.get("__name__", "")).startswith("rlenv."):
             noted.append(f"{caller.f_code.co_filename}:{caller.f_lineno}")
+            if asyncio._get_running_loop() is not None:  # a thread of its own may sleep as it likes
+                on_loop.append(noted[-1])
         sleep(min(seconds, 0.2))
 
     _replace("sleep", noting)
-    return noted
+    return noted, on_loop

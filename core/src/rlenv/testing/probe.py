@@ -68,6 +68,7 @@ class Report:
     tasks: list[int] = field(factory=list)
     left: list[str] = field(factory=list)
     slept: list[str] = field(factory=list)
+    held: list[str] = field(factory=list)
     put: set[str] = field(factory=set)
     got: set[str] = field(factory=set)
 
@@ -135,11 +136,11 @@ def main(reply: str) -> None:
         disguise.clock(wish.shift)
     if wish.comma:
         disguise.comma()
-    slept = disguise.sleeps()
+    slept, held = disguise.sleeps()
     origin, before, pairs = pickle.loads(blob)  # noqa: S301 - after the disguise, which modules must see
     bench = Bench(_built(origin), pairs, before=before, here=True)
     report = _report(bench, pairs, wish, places)
-    report.slept = sorted(set(slept))
+    report.slept, report.held = sorted(set(slept)), sorted(set(held))
     with open(reply, "wb") as file:
         pickle.dump(report, file)
     sys.stdout.flush()

@@ -97,11 +97,14 @@ def left(threads: set[threading.Thread], opened: int, asked: int, places: list[P
     found = [f"the thread {thread.name}" for thread in new if thread.is_alive()]
     files = [(place, path) for place in places for path in sorted(place.rglob("*"))]
     found += [f"the file {path.relative_to(place.parent)}" for place, path in files]
-    if handles() - opened >= max(3, asked):
-        found.append(f"{handles() - opened} open files")
     _close_pools()
     _close_sandboxes()
-    return found + [f"the process {pid}" for pid in _children(5.0)]
+    found += [f"the process {pid}" for pid in _children(5.0)]
+    if (more := handles() - opened) >= max(
+        3, asked
+    ):  # after the pools, whose warm processes hold some each
+        found.append(f"{more} open files")
+    return found
 
 
 def _close_pools() -> None:

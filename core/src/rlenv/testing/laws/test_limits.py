@@ -72,7 +72,7 @@ def test_loop(subject: Subject) -> None:
     if check is None or isinstance(stage, Composite) or not inspect.iscoroutinefunction(check):
         skip("its check is not async")
     seen = probe(subject)
-    require(not seen.slept, "it calls time.sleep at " + ", ".join(seen.slept[:3]))
+    require(not seen.held, "it calls time.sleep at " + ", ".join(seen.held[:3]))
     if subject.bench.group_only:
         return
     for pair in subject.mixture[:5]:

@@ -44,8 +44,12 @@ def _untold(task: Task, told: tuple[str, ...]) -> Task:
 
 
 def secrets(task: Task, response: str) -> Iterator[str]:
-    """The texts of a task's answer and info that neither its prompt nor the response holds."""
-    for text in dict.fromkeys([*_leaves(task.answer), *_leaves(task.info)]):
+    """The texts of a task's answer and info that neither its prompt nor the response holds.
+
+    Whole numbers below 100 in info are none: they stand in every count that a detail may give.
+    """
+    known = [text for text in _leaves(task.info) if not re.fullmatch(r"-?\d{1,2}", text)]
+    for text in dict.fromkeys([*_leaves(task.answer), *known]):
         if text.strip() and text not in response and text not in task.prompt:
             yield text
 

@@ -125,15 +125,15 @@ class Tests(Boxed):
         raise fault
 
     def _outcome(self, said: list[tuple[int, Trial]], found: Mutated, runs: Runs) -> Outcome:
-        data: dict[str, Any] = {"isolation": self.tier(runs), "mutants": len(found.sources) - 1}
+        data: dict[str, Any] = {"isolation": self.tier(runs)}
         bad = _fails(said)
         if bad is not None:
             why = "it complains" if bad.said == "fail" else bad.why
-            return Outcome(0.0, f"the suite does not pass on a correct program: {why}", data)
+            return Outcome(0.0, f"it does not pass on a correct program: {why}", data)
         if not all(trial.calls for i, trial in said if i == 0):
-            return Outcome(0.0, "the suite does not call the function that it tests", data)
+            return Outcome(0.0, "it does not call the function that it tests", data)
         killed = {i for i, trial in said if i and trial.said in _CAUGHT}
-        data["killed"] = len(killed)
+        data |= {"mutants": len(found.sources) - 1, "killed": len(killed)}
         data["trials"] = dict(sorted(Counter(trial.said for i, trial in said if i).items()))
         share = len(killed) / data["mutants"]
         lived = [found.what[i - 1] for i in range(1, len(found.sources)) if i not in killed]
