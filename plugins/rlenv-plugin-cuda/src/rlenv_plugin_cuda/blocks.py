@@ -1,0 +1,112 @@
+"""One block of an output against the golden one, in numpy: quick figures of a clean block, exact ones of any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Block", "Measures", "Near", "Numpy", "inspected", "ulp_bits"]
+
+Room = tuple[float, float] | Any  # (atol, rtol) of |want|, or an array of doubles
+Near = tuple[bool, float, float]
+
+
+class Measures(Protocol):
+    """Two ways to the same figures: numpy's, and compiled loops."""
+
+    def near(self, got: NDArray[Any], want: NDArray[Any], room: Room) -> Near:
+        """Of floats: whether all are near, and the sums of squares of errors and of golden numbers.
+
+        Where a number is not finite the first is False, or the second is.
+        """
+        ...
+
+    def top(self, got: NDArray[Any], want: NDArray[Any]) -> float:
+        """The largest error of floats that are finite."""
+        ...
+
+    def ulp(self, got: NDArray[Any], want: NDArray[Any], mask: int) -> int:
+        """Of bits as signed integers: the largest distance in representable numbers, of finite pairs.
+
+        Args:
+            mask: the bits of the exponent.
+        """
+        ...
+
+
+class Numpy:
+    """Sums and comparisons of whole blocks."""
+
+    def near(self, got: NDArray[Any], want: NDArray[Any], room: Room) -> Near:
+        """See ``Measures``."""
+        import numpy as np
+
+        wide = want.astype("f8")
+        error = np.abs(got - wide)
+        np.abs(wide, out=wide)
+        allowed = room[0] + room[1] * wide if isinstance(room, tuple) else room
+        near = bool((error <= allowed).all())
+        return near, float(np.dot(error, error)), float(np.dot(wide, wide))
+
+    def top(self, got: NDArray[Any], want: NDArray[Any]) -> float:
+        """See ``Measures``."""
+        return float(abs(got - want.astype("f8")).max())
+
+    def ulp(self, got: NDArray[Any], want: NDArray[Any], mask: int) -> int:
+        """See ``Measures``."""
+        import numpy as np
+
+        finite = (got & mask != mask) & (want & mask != mask)
+        least = np.array(np.iinfo(got.dtype).min, got.dtype)
+        a, b = (np.where(bits >= 0, bits, least - bits) for bits in (got, want))
+        wide = f"u{got.dtype.itemsize}"
+        apart = np.maximum(a, b).view(wide) - np.minimum(a, b).view(wide)
+        return int(np.where(finite, apart, 0).max())
+
+
+def ulp_bits(values: NDArray[Any], dtype: str) -> tuple[NDArray[Any], int]:
+    """Floats, or parts of complex numbers, as signed integers, and the mask of their exponents."""
+    if dtype[0] == "c":
+        dtype = "f4" if dtype == "c8" else "f8"
+    bits, mask = {
+        "bf16": ("<i2", 0x7F80),
+        "f2": ("<i2", 0x7C00),
+        "f4": ("<i4", 0x7F800000),
+        "f8": ("<i8", 0x7FF0000000000000),
+    }[dtype]
+    return values.view(bits), mask
+
+
+@frozen(eq=False)
+class Block:
+    """A block looked at element by element.
+
+    Args:
+        bad: outside the tolerance.
+        odd: NaN or infinite on one side only, or infinite with the other sign.
+        error: finite errors, 0 elsewhere.
+        want2: the sum of squares of the finite golden numbers.
+    """
+
+    bad: NDArray[Any]
+    odd: NDArray[Any]
+    error: NDArray[Any]
+    want2: float
+
+
+def inspected(got: NDArray[Any], want: NDArray[Any], room: Room) -> Block:
+    """What stands where in a block of floats."""
+    import numpy as np
+
+    got, want = got.astype("f8"), want.astype("f8")
+    finite = np.isfinite(want)
+    both = finite & np.isfinite(got)
+    odd = ~both & (got != want) & ~(np.isnan(got) & np.isnan(want))
+    size = np.where(finite, np.abs(want), 0.0)
+    error = np.where(both, np.abs(got - want), 0.0)
+    allowed = room[0] + room[1] * size if isinstance(room, tuple) else room
+    return Block(odd | (both & ~(error <= allowed)), odd, error, float(np.dot(size, size)))

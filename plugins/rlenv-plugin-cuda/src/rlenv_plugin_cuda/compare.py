@@ -1,0 +1,193 @@
+"""How far outputs are from the golden ones: one pass over memory, and nothing golden in what is told.
+
+Arrays are taken in blocks that stay in a core's cache. A block without a violation, NaN or infinity needs four
+numbers, which ``jit`` gets in one loop; only a block with one is looked at element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from .found import Found
+from .numbers import NUMPY, to_float
+from .spec import Kernel, Tolerance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .golden import Wanted
+
+__all__ = ["Difference", "difference", "differences"]
+
+BLOCK = 1 << 15
+_MOST = 1.7976931348623157e308
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None else min(number, _MOST)
+
+
+@frozen
+class Difference:
+    """What the comparison of one output found; every figure may be shown to a policy.
+
+    Args:
+        elements: how many there are.
+        violations: elements outside the tolerance.
+        classes: those of them where NaN or an infinity stands on one side only, or one of the other sign.
+        first, worst: index in row order of the first violation and of the largest finite error; -1: there is none.
+        max_abs: the largest finite error, of complex numbers of a part; None: all is right, and it was not asked for.
+        relative_l2: norm of the error over the norm of the golden output, of finite elements; six digits.
+        ulp: the largest distance in representable numbers; None where it was not asked for, or of integers.
+        shape: of the output.
+    """
+
+    elements: int
+    violations: int = 0
+    classes: int = 0
+    first: int = -1
+    worst: int = -1
+    max_abs: float | None = field(default=None, converter=_finite)
+    relative_l2: float = 0.0
+    ulp: int | None = None
+    shape: tuple[int, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether all of it is near enough."""
+        return not self.violations
+
+    def place(self, index: int) -> str:
+        """An index as the output's dimensions have it: "[3, 17]"."""
+        found = []
+        for extent in reversed(self.shape or (self.elements,)):
+            found.append(str(index % extent))
+            index //= extent
+        return f"[{', '.join(reversed(found))}]"
+
+    def text(self, name: str) -> str:
+        """One line: how much is wrong, and where first."""
+        if self.equal:
+            return f"{name}: {self.elements} of {self.elements} elements are right"
+        odd = f", {self.classes} of them NaN or infinite on one side only" if self.classes else ""
+        where = f"first at {self.place(self.first)}"
+        worst = (
+            f", largest error {self.max_abs:.3g} at {self.place(self.worst)}"
+            if self.worst >= 0
+            else ""
+        )
+        return (
+            f"{name}: {self.violations} of {self.elements} elements are wrong{odd}, {where}{worst}"
+        )
+
+
+def differences(
+    kernel: Kernel, outputs: Sequence[bytes], wanted: Wanted, *, full: bool = False
+) -> list[Difference]:
+    """Every output of one case against the golden ones, in their order.
+
+    Args:
+        outputs: raw bytes, little endian; an output of another length is all wrong.
+        full: also the largest error and the distance in representable numbers, where all is right.
+    """
+    named = zip(kernel.outputs, outputs, wanted.outputs, wanted.scales, wanted.bounds, strict=True)
+    return [
+        difference(out, want, array.dtype, kernel.tol, scale=scale, bound=bound, full=full)
+        for array, out, want, scale, bound in named
+    ]
+
+
+def difference(
+    out: bytes | NDArray[Any],
+    want: NDArray[Any],
+    dtype: str,
+    tol: Tolerance,
+    *,
+    scale: NDArray[Any] | float | None = None,
+    bound: NDArray[Any] | None = None,
+    full: bool = False,
+    jit: bool | None = None,
+) -> Difference:
+    """One output against the golden one: ``|out - want| <= atol + rtol * scale + bound``.
+
+    NaN is near NaN alone and an infinity near itself alone; -0.0 is 0.0. Parts of complex numbers are compared
+    apart, with a tolerance of the larger part.
+
+    Args:
+        out: raw bytes, little endian, or an array of the dtype's numpy type.
+        want: of the dtype's numpy type (bf16 as bits).
+        scale: what ``rtol`` multiplies: None for ``|want|``, an array of its shape, or a float.
+        bound: more tolerance per element, or None.
+        full: also the largest error and the distance in representable numbers, where all is right.
+        jit: True or False to choose the way; both find the same. None: by size.
+    """
+    import numpy as np
+
+    wanted = np.ascontiguousarray(want).reshape(-1)
+    kind = "u1" if dtype == "b1" else NUMPY[dtype]
+    try:
+        got = np.frombuffer(out, kind) if isinstance(out, bytes) else out.reshape(-1).view(kind)
+    except ValueError:
+        got = wanted[:0]
+    if got.size != wanted.size:
+        return Difference(wanted.size, violations=wanted.size, first=0, shape=want.shape)
+    wanted = wanted.view(kind)
+
+    def passed(*, extremes: bool, ulp: bool) -> Found:
+        found = Found(dtype, wanted.size, extremes=extremes, ulp=ulp, jit=jit)
+        for start in range(0, wanted.size, BLOCK):
+            here = slice(start, start + BLOCK)
+            room = _room(wanted[here], dtype, tol, _part(scale, here), _part(bound, here))
+            found.add(start, got[here], wanted[here], room)
+        return found
+
+    with np.errstate(all="ignore"):
+        found = passed(extremes=full, ulp=full)
+        if found.violations and not full:
+            found = passed(extremes=True, ulp=False)
+    return Difference(
+        wanted.size,
+        found.violations,
+        found.classes,
+        found.first,
+        found.worst,
+        found.max_abs,
+        found.relative_l2(wanted),
+        found.ulp,
+        want.shape,
+    )
+
+
+def _part(given: NDArray[Any] | float | None, here: slice) -> NDArray[Any] | float | None:
+    if given is None or isinstance(given, float):
+        return given
+    return given.reshape(-1)[here]
+
+
+def _room(
+    want: NDArray[Any], dtype: str, tol: Tolerance, scale: NDArray[Any] | float | None, bound: Any
+) -> NDArray[Any] | tuple[float, float]:
+    """(atol, rtol) of ``|want|``, or a tolerance per part."""
+    import numpy as np
+
+    if bound is None and dtype[0] != "c":
+        if scale is None:
+            return tol.atol, tol.rtol
+        if isinstance(scale, float):
+            return tol.atol + tol.rtol * scale, 0.0
+    if scale is None:
+        scale = np.abs(to_float(want, dtype).astype("f8")) if dtype[0] != "c" else _larger(want)
+    room = np.broadcast_to(tol.atol + tol.rtol * np.asarray(scale), want.shape)
+    if bound is not None:
+        room = room + np.where(np.isfinite(bound), bound, 0.0)
+    return np.repeat(room, 2) if dtype[0] == "c" else np.ascontiguousarray(room, "f8")
+
+
+def _larger(want: NDArray[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    found: NDArray[Any] = np.maximum(np.abs(want.real), np.abs(want.imag)).astype("f8")
+    return found
