@@ -1,0 +1,196 @@
+"""Outputs that no kernel should be paid for, made from what the golden model says: a task has to refuse them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, field, frozen
+
+from .cases import Case
+from .numbers import NUMPY, to_bf16, to_float
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .golden import Golden, Wanted
+
+    Make = Callable[["Scene", int], "NDArray[Any] | None"]
+
+__all__ = ["Cheat", "Scene", "cheats_of"]
+
+WIDE = ("f4", "f8", "c8", "c16")
+_LOWER = "lower tol.atol and tol.rtol"
+_SHOW = 'add a distribution such as "normal" that shows the difference'
+
+
+@frozen(eq=False)
+class Scene:
+    """One case with what is known of it.
+
+    Args:
+        case: the case, and ``values`` its inputs.
+        golden, wanted: the model, and what it says here.
+    """
+
+    case: Case
+    values: Mapping[str, Any]
+    golden: Golden
+    wanted: Wanted
+
+    def dtype(self, output: int) -> str:
+        """Of an output."""
+        return self.case.kernel.outputs[output].dtype
+
+
+@frozen(eq=False)
+class Cheat:
+    """A way to an output without the kernel.
+
+    Args:
+        says: what the output would be, for a message.
+        make: the output of a scene, in its numpy type; None where this cannot be done.
+        remedy: what would make it fail.
+        excused: whether it may be what the task asks for, so that it is one only where it differs somewhere;
+            "data": also where other distributions show a difference.
+    """
+
+    says: str
+    make: Make = field(repr=False)
+    remedy: str = _LOWER
+    excused: str = ""
+
+
+def cheats_of(scene: Scene) -> Iterator[Cheat]:
+    """All that are tried on a kernel."""
+    yield Cheat("zeros", lambda scene, output: _filled(scene, output, 0))
+    yield Cheat("ones", lambda scene, output: _filled(scene, output, 1))
+    yield Cheat("NaN alone", _nan, 'add a distribution such as "normal" without NaN')
+    yield Cheat("the mean of the right output", _mean)
+    yield Cheat(
+        "the right output shifted by one element", _shifted, f"{_LOWER}, or {_SHOW}", "data"
+    )
+    yield Cheat("the right output transposed", _transposed, f"{_LOWER}, or {_SHOW}", "data")
+    yield Cheat("the right output rounded to float16", _rounded, f"{_LOWER}, or {_SHOW}", "data")
+    yield Cheat(
+        "what inputs rounded to float16 give", _from_rounded, f"{_LOWER}, or {_SHOW}", "data"
+    )
+    for array in scene.case.kernel.inputs:
+        if not array.scalar:
+            yield Cheat(
+                f"a copy of the input {array.name}",
+                _copied(array.name),
+                f"{_LOWER}, or {_SHOW}",
+                "data",
+            )
+            for axis in range(len(array.dims)):
+                says = f"what is right without the last element of the input {array.name}"
+                says += f" along axis {axis}" if len(array.dims) > 1 else ""
+                remedy = (
+                    f"{_LOWER}, or add a smaller hidden shape, where one element counts for more"
+                )
+                yield Cheat(says, _dropped(array.name, axis), remedy, "same")
+
+
+def _as(values: Any, dtype: str) -> NDArray[Any]:
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        made: NDArray[Any] = (
+            to_bf16(values) if dtype == "bf16" else np.asarray(values).astype(NUMPY[dtype])
+        )
+    return made
+
+
+def _filled(scene: Scene, output: int, number: float) -> NDArray[Any]:
+    import numpy as np
+
+    return _as(np.full(scene.wanted.outputs[output].shape, number), scene.dtype(output))
+
+
+def _nan(scene: Scene, output: int) -> NDArray[Any] | None:
+    whole = scene.dtype(output)[0] in "iu" or scene.dtype(output) == "b1"
+    return None if whole else _filled(scene, output, float("nan"))
+
+
+def _mean(scene: Scene, output: int) -> NDArray[Any] | None:
+    """Of this output; of those of other draws where this one is all the same number."""
+    import numpy as np
+
+    dtype = scene.dtype(output)
+    if dtype == "b1":
+        return None  # zeros, or ones
+    right = to_float(scene.wanted.outputs[output], dtype)
+    if right.size == 1 or (right == right.reshape(-1)[0]).all():
+        right = np.stack([to_float(each[output], dtype) for each in _others(scene)])
+    wide = right.astype("c16" if dtype[0] == "c" else "f8")
+    finite = wide[np.isfinite(wide)]
+    return _filled(scene, output, finite.mean()) if finite.size else None
+
+
+def _others(scene: Scene) -> list[tuple[NDArray[Any], ...]]:
+    case = scene.case
+    draws = (evolve(case, inputs=1000 + again) for again in range(3))
+    return [scene.golden.outputs(each.values, each.sizes)[0] for each in draws]
+
+
+def _shifted(scene: Scene, output: int) -> NDArray[Any] | None:
+    right = scene.wanted.outputs[output]
+    if right.size == 1:
+        return None
+    rolled = right.reshape(-1)[[-1, *range(right.size - 1)]]
+    return rolled.reshape(right.shape)
+
+
+def _transposed(scene: Scene, output: int) -> NDArray[Any] | None:
+    right = scene.wanted.outputs[output]
+    if right.ndim < 2 or min(right.shape) == 1:
+        return None
+    return right.swapaxes(-1, -2).copy().reshape(right.shape)
+
+
+def _rounded(scene: Scene, output: int) -> NDArray[Any] | None:
+    dtype = scene.dtype(output)
+    return _short(scene.wanted.outputs[output]) if dtype in WIDE else None
+
+
+def _from_rounded(scene: Scene, output: int) -> NDArray[Any] | None:
+    wide = {array.name for array in scene.case.kernel.inputs if array.dtype in WIDE}
+    if scene.dtype(output) not in WIDE or not wide:
+        return None
+    values = {
+        name: _short(value) if name in wide else value for name, value in scene.values.items()
+    }
+    return scene.golden.outputs(values, scene.case.sizes)[0][output]
+
+
+def _short(values: NDArray[Any]) -> NDArray[Any]:
+    """As float16 holds them, in their own type."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        if values.dtype.kind != "c":
+            return values.astype("f2").astype(values.dtype)
+        parts = values.view("f4" if values.dtype.itemsize == 8 else "f8")
+        return parts.astype("f2").astype(parts.dtype).view(values.dtype)
+
+
+def _copied(name: str) -> Make:
+    def make(scene: Scene, output: int) -> NDArray[Any] | None:
+        right = scene.wanted.outputs[output]
+        (array,) = (array for array in scene.case.kernel.inputs if array.name == name)
+        value = to_float(scene.values[name], array.dtype)
+        if value.size != right.size or (value.dtype.kind == "c" and right.dtype.kind != "c"):
+            return None
+        return _as(value.reshape(right.shape), scene.dtype(output))
+
+    return make
+
+
+def _dropped(name: str, axis: int) -> Make:
+    def make(scene: Scene, output: int) -> NDArray[Any]:
+        value = scene.values[name].copy()
+        value[(slice(None),) * axis + (-1,)] = 0
+        return scene.golden.outputs({**scene.values, name: value}, scene.case.sizes)[0][output]
+
+    return make
