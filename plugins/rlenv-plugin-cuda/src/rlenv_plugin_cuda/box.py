@@ -1,0 +1,65 @@
+"""Where answers are compiled and run: a sandbox by name, and what its programs may take."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from attrs import field, frozen, validators
+from rlenv.sandbox import Profile, Sandbox, Session, get, rank
+
+__all__ = ["ISOLATIONS", "Box"]
+
+# name: (sandbox, the options that the name implies)
+ISOLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "process": ("sandbox/process", {}),
+    "jail": ("sandbox/jail", {}),
+    "docker": ("sandbox/docker", {}),
+    "docker+gvisor": ("sandbox/docker", {"runtime": "runsc"}),
+    "remote": ("sandbox/remote", {}),
+}
+
+
+def _tier(_: Any, __: Any, value: str) -> None:
+    rank(value)
+
+
+@frozen
+class Box:
+    """A sandbox and what its programs have in common.
+
+    Args:
+        isolation: a name of ``ISOLATIONS``.
+        options: for the sandbox, besides those that the name implies.
+        min_isolation: less than this tier is refused.
+        budget: seconds for one program, of CPU; from 0, exclusive.
+    """
+
+    isolation: str = field(default="jail", validator=validators.in_(ISOLATIONS))
+    options: Mapping[str, Any] = field(factory=dict)
+    min_isolation: str = field(default="jail", validator=_tier)
+    budget: float = field(default=25.0, validator=validators.gt(0))
+
+    def sandbox(self) -> Sandbox:
+        """The sandbox, one per process.
+
+        Raises:
+            PluginError: when no plugin supplies it.
+        """
+        name, implied = ISOLATIONS[self.isolation]
+        return get(name, **{**implied, **self.options})
+
+    @asynccontextmanager
+    async def session(self, profile: Profile) -> AsyncIterator[Session]:
+        """A place for programs of this profile, given back at the end.
+
+        Raises:
+            ConfigError: the profile cannot be had here.
+            VerifierFault: the sandbox cannot be reached now.
+        """
+        session = await self.sandbox().open(profile)
+        try:
+            yield session
+        finally:
+            await session.close()
