@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .golden import Wanted
 
-__all__ = ["Difference", "difference", "differences"]
+__all__ = ["Difference", "agrees", "difference", "differences"]
 
 BLOCK = 1 << 15
 _MOST = 1.7976931348623157e308
@@ -126,39 +126,85 @@ def difference(
     """
     import numpy as np
 
-    wanted = np.ascontiguousarray(want).reshape(-1)
-    kind = "u1" if dtype == "b1" else NUMPY[dtype]
-    try:
-        got = np.frombuffer(out, kind) if isinstance(out, bytes) else out.reshape(-1).view(kind)
-    except ValueError:
-        got = wanted[:0]
-    if got.size != wanted.size:
-        return Difference(wanted.size, violations=wanted.size, first=0, shape=want.shape)
-    wanted = wanted.view(kind)
-
-    def passed(*, extremes: bool, ulp: bool) -> Found:
-        found = Found(dtype, wanted.size, extremes=extremes, ulp=ulp, jit=jit)
-        for start in range(0, wanted.size, BLOCK):
-            here = slice(start, start + BLOCK)
-            room = _room(wanted[here], dtype, tol, _part(scale, here), _part(bound, here))
-            found.add(start, got[here], wanted[here], room)
-        return found
-
+    pair = _Pair(out, want, dtype, tol, scale, bound)
+    count = pair.want.size
+    if pair.got is None:
+        return Difference(count, violations=count, first=0, shape=want.shape)
     with np.errstate(all="ignore"):
-        found = passed(extremes=full, ulp=full)
+        found = pair.found(extremes=full, ulp=full, jit=jit)
         if found.violations and not full:
-            found = passed(extremes=True, ulp=False)
+            found = pair.found(extremes=True, ulp=False, jit=jit)
     return Difference(
-        wanted.size,
+        count,
         found.violations,
         found.classes,
         found.first,
         found.worst,
         found.max_abs,
-        found.relative_l2(wanted),
+        found.relative_l2(pair.want),
         found.ulp,
         want.shape,
     )
+
+
+def agrees(
+    out: bytes | NDArray[Any],
+    want: NDArray[Any],
+    dtype: str,
+    tol: Tolerance,
+    *,
+    scale: NDArray[Any] | float | None = None,
+    bound: NDArray[Any] | None = None,
+) -> bool:
+    """Whether ``difference`` would find no violation; it looks no further than the first."""
+    import numpy as np
+
+    pair = _Pair(out, want, dtype, tol, scale, bound)
+    if pair.got is None:
+        return False
+    with np.errstate(all="ignore"):
+        return not pair.found(extremes=False, ulp=False, jit=None, first=True).violations
+
+
+class _Pair:
+    """Two outputs as rows of numbers; ``got`` is None where it has another length."""
+
+    def __init__(
+        self,
+        out: bytes | NDArray[Any],
+        want: NDArray[Any],
+        dtype: str,
+        *room: Any,
+    ) -> None:
+        import numpy as np
+
+        kind = "u1" if dtype == "b1" else NUMPY[dtype]
+        self.want = np.ascontiguousarray(want).reshape(-1).view(kind)
+        self.got: NDArray[Any] | None = None
+        self._dtype = dtype
+        self._tol, self._scale, self._bound = room
+        try:
+            got = (
+                np.frombuffer(out, kind)
+                if isinstance(out, bytes)
+                else np.ascontiguousarray(out).reshape(-1).view(kind)
+            )
+        except ValueError:  # no whole number of elements
+            return
+        self.got = got if got.size == self.want.size else None
+
+    def found(self, *, extremes: bool, ulp: bool, jit: bool | None, first: bool = False) -> Found:
+        """All blocks, or those up to the first violation."""
+        assert self.got is not None
+        found = Found(self._dtype, self.want.size, extremes=extremes, ulp=ulp, jit=jit)
+        for start in range(0, self.want.size, BLOCK):
+            here = slice(start, start + BLOCK)
+            scale, bound = _part(self._scale, here), _part(self._bound, here)
+            room = _room(self.want[here], self._dtype, self._tol, scale, bound)
+            found.add(start, self.got[here], self.want[here], room)
+            if first and found.violations:
+                break
+        return found
 
 
 def _part(given: NDArray[Any] | float | None, here: slice) -> NDArray[Any] | float | None:

@@ -19,7 +19,9 @@ from .spec import Kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Golden", "Wanted", "golden_of"]
+__all__ = ["PREFIX", "Golden", "Wanted", "golden_of"]
+
+PREFIX = "the golden model of this task: "  # what every fault of it begins with
 
 
 @frozen(eq=False)
@@ -213,9 +215,7 @@ def _apart(made: Any) -> tuple[Any, Any]:
 
 
 def _broken(said: str) -> VerifierFault:
-    return VerifierFault(
-        Fault("error", f"the golden model of this task: {said}"[:400], transient=False)
-    )
+    return VerifierFault(Fault("error", f"{PREFIX}{said}"[:400], transient=False))
 
 
 def golden_of(kernel: Kernel) -> Golden:
