@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .blocks import Room, inspected, ulp_bits
+from .blocks import Room, inspected, squares, ulp_bits
 from .jit import measures
 from .numbers import to_float
 
@@ -40,7 +40,7 @@ class Found:
         error2, want2 = min(self._error2, _MOST), min(self._want2, _MOST)
         if self._whole and error2:
             with np.errstate(all="ignore"):
-                want2 = sum(float(np.dot(part, part)) for part in _doubles(want))
+                want2 = sum(squares(part) for part in _doubles(want))
         relative = (error2 / want2) ** 0.5 if want2 else float(error2 > 0)
         return float(f"{min(relative, _MOST):.6g}")
 
@@ -69,7 +69,7 @@ class Found:
         bad = np.logical_or.reduce(block.bad.reshape(-1, self._parts), axis=1)
         odd = np.logical_or.reduce(block.odd.reshape(-1, self._parts), axis=1)
         self._wrong(start, bad, int(np.count_nonzero(odd)))
-        self._error2 += float(np.dot(block.error, block.error))
+        self._error2 += squares(block.error)
         self._want2 += block.want2
         self._top(start, block.error)
 
@@ -85,7 +85,7 @@ class Found:
         error = (
             np.maximum(got, want).view(unsigned) - np.minimum(got, want).view(unsigned)
         ).astype("f8")
-        self._error2 += float(np.dot(error, error))
+        self._error2 += squares(error)
         if self.dtype != "b1":
             bad &= ~(error <= (room[0] + room[1] * size if isinstance(room, tuple) else room))
         self._wrong(start, bad, 0)
