@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,94 +10,85 @@ from rlenv.sandbox import Profile
 
 from .toolchain import Toolchain, toolchain
 
-__all__ = ["BOOT", "FRAME_BYTES", "assembler", "compilers"]
+__all__ = ["BOOT", "FRAME_BYTES", "SECONDS", "assembler", "compilers"]
 
-SECONDS = 20.0  # of CPU, for all compiling of one answer
+SECONDS = 20.0  # of CPU, for a compiler and one answer
 MEMORY_MB = 1024
 PIDS = 32
 FRAME_BYTES = 16 << 20  # of an object, and of a log
 BOOT = "import kernel_build; kernel_build.serve()"
-_GUEST = (
-    "kernel_build",
-    "kernel_extremes",
-    "kernel_numba",
-    "kernel_played",
-    "kernel_ptx",
-    "kernel_rules",
-)
-_PACKAGES = (
-    "llvmlite",
-    "numba",
-    "numpy",
-    "numpy.libs",
-)  # all of what is installed that compiling needs
-_NUMBA = "\nimport sys\nsys.path.append({folder!r})\n"
-
-
-@cache
-def _files(tools: Toolchain) -> tuple[tuple[str, bytes], ...]:
-    folder = Path(__file__).parents[1] / "guest"
-    paths = {
-        "nvrtc": tools.nvrtc,
-        "builtins": list(tools.builtins),
-        "nvvm": tools.nvvm,
-        "libdevice": tools.libdevice,
-    }
-    where = f"PATHS = {paths!r}\n"
-    files = {f"{name}.py": (folder / f"{name}.py").read_bytes() for name in _GUEST}
-    return tuple(sorted({**files, "kernel_where.py": where.encode()}.items()))
-
-
-@cache
-def _packages() -> tuple[str, ...]:
-    """The folders of numba and what it needs, without what is installed beside them."""
-    found = []
-    for name in _PACKAGES:
-        spec = find_spec(name) if "." not in name else None
-        if spec and spec.origin:
-            found.append(str(Path(spec.origin).parent))
-    beside = Path(found[-1]).parent / "numpy.libs" if found else None
-    return (*found, *([str(beside)] if beside and beside.is_dir() else []))
+_NUMBA = ("extremes", "numba", "played", "ptx", "rules")  # modules of the far side, besides build
+_PACKAGES = ("llvmlite", "numba", "numpy")
 
 
 @lru_cache(32)
 def compilers(lang: str, budget: float, min_isolation: str) -> Profile:
-    """Where source becomes an object or PTX; ``lang`` is "cuda" or "numba"."""
-    tools = toolchain()
-    warm = lang == "numba"
-    kept = Toolchain(nvrtc="" if warm else tools.nvrtc, builtins=() if warm else tools.builtins)
-    if warm:
-        kept = Toolchain(nvvm=tools.nvvm, libdevice=tools.libdevice)
-    files = dict(_files(kept))
-    packages = _packages() if warm else ()
-    if packages:
-        folders = sorted({str(Path(path).parent) for path in packages})
-        files["kernel_where.py"] += "".join(_NUMBA.format(folder=f) for f in folders).encode()
-    seconds = min(SECONDS, budget)
-    return Profile(
+    """Where source becomes an object ("cuda") or PTX ("numba"); it sees the compiler of its language only."""
+    here = toolchain()
+    if lang == "cuda":
+        tools, packages = Toolchain(nvrtc=here.nvrtc, builtins=here.builtins), list[Path]()
+    else:
+        tools, packages = Toolchain(nvvm=here.nvvm, libdevice=here.libdevice), _packages()
+    return _profile(
+        "python",
+        (*tools.folders, *map(str, packages)),
+        budget,
+        min_isolation,
         preload=("kernel_build",),
-        cpu_s=seconds,
-        wall_s=2 * seconds,
-        memory_mb=MEMORY_MB,
-        pids=PIDS,
-        output_bytes=1 << 14,
-        files=tuple(sorted(files.items())),
-        paths=(*kept.folders, *packages),
-        min_isolation=min_isolation,
+        files=_files(tools, packages),
     )
 
 
 @lru_cache(32)
 def assembler(budget: float, min_isolation: str) -> Profile:
     """Where ptxas makes an object of PTX."""
+    folders = Toolchain(ptxas=toolchain().ptxas).folders
+    return _profile("native", folders, budget, min_isolation)
+
+
+def _profile(
+    runtime: str,
+    paths: tuple[str, ...],
+    budget: float,
+    min_isolation: str,
+    *,
+    preload: tuple[str, ...] = (),
+    files: tuple[tuple[str, bytes], ...] = (),
+) -> Profile:
     seconds = min(SECONDS, budget)
     return Profile(
-        runtime="native",
+        runtime=runtime,
+        preload=preload,
         cpu_s=seconds,
         wall_s=2 * seconds,
         memory_mb=MEMORY_MB,
         pids=PIDS,
-        output_bytes=FRAME_BYTES,
-        paths=Toolchain(ptxas=toolchain().ptxas).folders,
+        output_bytes=FRAME_BYTES if runtime == "native" else 1 << 14,
+        files=files,
+        paths=paths,
         min_isolation=min_isolation,
     )
+
+
+def _packages() -> list[Path]:
+    """The folders of numba and what it needs, without all that is installed beside them."""
+    specs = [find_spec(name) for name in _PACKAGES]
+    found = [Path(spec.origin).parent for spec in specs if spec and spec.origin]
+    libraries = [path.with_name(f"{path.name}.libs") for path in found]
+    return [*found, *(path for path in libraries if path.is_dir())]
+
+
+def _files(tools: Toolchain, packages: list[Path]) -> tuple[tuple[str, bytes], ...]:
+    folder = Path(__file__).parents[1] / "guest"
+    names = [f"kernel_{name}.py" for name in ("build", *(_NUMBA if packages else ()))]
+    where = "import sys\nPATHS = {!r}\nsys.path += {!r}\n".format(
+        {
+            "nvrtc": tools.nvrtc,
+            "builtins": list(tools.builtins),
+            "nvvm": tools.nvvm,
+            "libdevice": tools.libdevice,
+        },
+        sorted({str(path.parent) for path in packages}),
+    )
+    files = {name: (folder / name).read_bytes() for name in names}
+    return tuple(sorted({**files, "kernel_where.py": where.encode()}.items()))

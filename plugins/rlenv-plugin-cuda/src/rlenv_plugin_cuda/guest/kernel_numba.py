@@ -6,6 +6,7 @@ import types
 from importlib import import_module
 
 import kernel_extremes
+from kernel_build import Broken
 from kernel_where import PATHS
 
 TYPE_CHECKING = False
@@ -13,11 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["Broken", "aimed", "numba"]
-
-
-class Broken(Exception):
-    """A compiler itself does not work here."""
+__all__ = ["aimed", "numba"]
 
 
 def numba() -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import builtins
 import math
+import signal
 import types
 from importlib import import_module
 
@@ -14,12 +15,14 @@ import kernel_rules
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import FrameType
     from typing import Any
 
 __all__ = ["FILE", "Wrong", "defined", "played"]
 
 FILE = "answer.py"
 LAUNCHES = 4096  # of one playing
+SECONDS = 2.0  # of CPU, for all playings
 VARIANTS = 16  # combinations of types and kernels
 NAMES = {
     "f2": "float16", "bf16": "uint16", "f4": "float32", "f8": "float64", "b1": "bool_", "c8": "complex64",
@@ -35,6 +38,10 @@ class Wrong(Exception):
         self.said = said
         self.line = line
         super().__init__(said)
+
+
+class _Endless(BaseException):
+    """The time is up; no plan can catch this."""
 
 
 class Handle:
@@ -110,15 +117,26 @@ def played(
     notes = _Notes()
     plan = answer.functions["run"]
     wanted = len(plan.parameters)
-    for case in cases:
-        if len(case) != wanted:
-            said = f"run takes {wanted} arguments, and is given {len(case)}"
-            raise Wrong(said, plan.node.lineno)
-        notes.count = 0
-        _play(_host(answer, space, notes), case)
-        if not notes.count:
-            raise Wrong("no kernel is launched", plan.node.lineno)
+    signal.signal(signal.SIGVTALRM, _ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        for case in cases:
+            if len(case) != wanted:
+                said = f"run takes {wanted} arguments, and is given {len(case)}"
+                raise Wrong(said, plan.node.lineno)
+            notes.count = 0
+            _play(_host(answer, space, notes), case)
+            if not notes.count:
+                raise Wrong("no kernel is launched", plan.node.lineno)
+    except _Endless:
+        raise Wrong(f"run does not end within {SECONDS:g} s", plan.node.lineno) from None
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return list(notes.asked)
+
+
+def _ring(_number: int, _frame: FrameType | None) -> None:
+    raise _Endless
 
 
 def _play(here: dict[str, Any], case: Sequence[Any]) -> None:

@@ -14,7 +14,8 @@ import sys
 from importlib import import_module
 
 import kernel_rules
-from kernel_numba import Broken, aimed, numba
+from kernel_build import Broken
+from kernel_numba import aimed, numba
 from kernel_played import FILE, Wrong, defined, played
 
 TYPE_CHECKING = False
