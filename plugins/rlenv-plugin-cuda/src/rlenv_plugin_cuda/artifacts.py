@@ -22,11 +22,15 @@ class Program:
         lang: "numba", "triton" or "cuda".
         source: its text.
         line: of the response in which the source begins, from 1.
+        plan: of CUDA C++ the launch plan, in Python; "" where the response has none.
+        plan_line: of the response in which the plan begins, from 1.
     """
 
     lang: str
     source: str
     line: int = 1
+    plan: str = ""
+    plan_line: int = 1
 
 
 @frozen
@@ -57,7 +61,7 @@ class Report:
 
     Args:
         arch: such as "sm_90".
-        compiler: what compiled it.
+        compiler: what compiled it; "": nothing did, since there is no compiler here.
         kernels: by name; none where there is a problem.
         problem: why the answer does not compile, "" when it does.
         line: of the program where that is, from 1; 0: nowhere in particular.
@@ -78,11 +82,13 @@ class Launch:
         kernel: its name.
         arguments: their types: "f4[2]" for an array of two dimensions, "int", "float", "bool", "complex".
         shared: bytes of dynamic shared memory.
+        threads: of a block.
     """
 
     kernel: str
     arguments: tuple[str, ...] = field(converter=_tuple, default=())
     shared: int = 0
+    threads: int = 0
 
 
 @frozen
