@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -58,6 +59,7 @@ class Engine:
                 f"sandbox/docker reaches a daemon at unix:// or tcp:// without TLS, not {address!r}: for a daemon "
                 "elsewhere run `python -m rlenv_plugin_sandbox.remote --sandbox docker` there and use sandbox/remote"
             )
+        _mend()
         api = None
         try:
             _knock(address)
@@ -145,9 +147,11 @@ class Engine:
             try:
                 streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
                 attached = api.attach_socket(made, params=streams)
-                api.start(made)
-                sock = socket.socket(fileno=os.dup(attached.fileno()))
-                attached._response.close()  # the SDK keeps there what is to be closed
+                try:
+                    api.start(made)
+                    sock = socket.socket(fileno=os.dup(attached.fileno()))
+                finally:
+                    attached._response.close()  # the SDK keeps there what is to be closed
             except BaseException:
                 api.remove_container(made, force=True)
                 raise
@@ -181,8 +185,26 @@ class Engine:
             return said
 
 
+@lru_cache(1)
+def _mend() -> None:
+    """The SDK leaves a socket to the collector where connecting fails, as to a daemon that was just killed."""
+    from docker.transport import unixconn
+
+    def connect(self: Any) -> None:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(self.timeout)
+            sock.connect(self.unix_socket)
+        except BaseException:
+            sock.close()
+            raise
+        self.sock = sock
+
+    unixconn.UnixHTTPConnection.connect = connect
+
+
 def _knock(address: str) -> None:
-    """See whether anybody listens; where nobody does, the SDK would leave a socket open."""
+    """See whether anybody listens, before the SDK asks for the daemon's version again and again."""
     url = urlsplit(address)
     if url.scheme == "unix":
         with socket.socket(socket.AF_UNIX) as sock:

@@ -116,12 +116,16 @@ class Remote:
             )
         try:
             sock = socket.create_connection((url.hostname, url.port), _CONNECT_S)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if url.scheme == "tls":
-                context = ssl.create_default_context()
-                if self._ca is not None:
-                    context.load_verify_locations(self._ca)
-                sock = context.wrap_socket(sock, server_hostname=url.hostname)
+            try:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if url.scheme == "tls":
+                    context = ssl.create_default_context()
+                    if self._ca is not None:
+                        context.load_verify_locations(self._ca)
+                    sock = context.wrap_socket(sock, server_hostname=url.hostname)
+            except BaseException:
+                sock.close()
+                raise
         except ssl.SSLError as error:
             raise ConfigError(f"no trusted connection to {self._url}: {error}") from error
         except OSError as error:
