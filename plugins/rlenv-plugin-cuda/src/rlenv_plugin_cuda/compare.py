@@ -233,7 +233,9 @@ def _room(
 
 
 def _larger(want: NDArray[Any]) -> NDArray[Any]:
+    """Of two parts the larger finite one: an infinity must not make room for the other part."""
     import numpy as np
 
-    found: NDArray[Any] = np.maximum(np.abs(want.real), np.abs(want.imag)).astype("f8")
+    parts = np.stack([want.real, want.imag]).astype("f8")
+    found: NDArray[Any] = np.where(np.isfinite(parts), np.abs(parts), 0.0).max(axis=0)
     return found

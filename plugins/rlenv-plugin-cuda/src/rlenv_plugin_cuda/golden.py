@@ -158,11 +158,12 @@ class Golden:
 
 
 def _larger(sums: Any, want: NDArray[Any]) -> NDArray[Any]:
-    """The sums of absolute products; where they are not finite or are less, the absolute values themselves."""
+    """The sums of absolute products; where they are not finite or are less, the finite outputs' absolute values."""
     import numpy as np
 
     with np.errstate(all="ignore"):
         size = np.abs(want.astype("c16" if want.dtype.kind == "c" else "f8"))
+        size = np.where(np.isfinite(size), size, 0.0)
         found: NDArray[Any] = np.where(np.isfinite(sums) & (sums > size), sums, size).astype("f8")
     return found
 

@@ -238,14 +238,15 @@ def _limits(value: object) -> Limits:
     for key, number in value.items():
         if key not in _LIMITS:
             raise _Wrong(f"limits.{key}: there is no such limit; {_near(key, _LIMITS)}")
+        least = 1 if key == "threads_per_block" else 0
         if key == "arch":
             digits = (
                 number[3:].rstrip("af") if isinstance(number, str) and number[:3] == "sm_" else ""
             )
             if not (digits.isascii() and digits.isdigit() and 2 <= len(digits) <= 3):
                 raise _Wrong(f'limits.arch: expected such as "sm_90", not {number!r:.40}')
-        elif type(number) is not int or number < (1 if key == "threads_per_block" else 0):
-            raise _Wrong(f"limits.{key}: expected a whole number from 0, not {number!r:.40}")
+        elif type(number) is not int or number < least:
+            raise _Wrong(f"limits.{key}: expected a whole number from {least}, not {number!r:.40}")
     return Limits(**value)
 
 

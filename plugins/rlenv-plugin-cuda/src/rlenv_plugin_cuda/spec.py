@@ -66,7 +66,7 @@ class Tolerance:
         atol, rtol: from 0.
         scale: "": ``|want|``, element by element; "absdot": what the golden model makes of the absolute values of
             its inputs, which for sums, dot products and matrix products is the sum of absolute products (places
-            where that is not finite use ``|want|``); "std" and "max": the standard deviation and the largest
+            where that is less than ``|want|`` or not finite use ``|want|``); "std" and "max": the standard deviation and the largest
             absolute value of the golden output.
     """
 
