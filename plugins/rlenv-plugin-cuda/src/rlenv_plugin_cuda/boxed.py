@@ -1,0 +1,100 @@
+"""Stages that use a sandbox: the options that they share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from attrs import field, frozen, validators
+from rlenv.errors import ConfigError, TaskError
+from rlenv.sandbox import TIERS, rank
+from rlenv.values import Task
+
+from .box import ISOLATIONS, Box
+from .choosing import NAMES, lacking
+from .spec import Kernel, kernel_of
+
+__all__ = ["Boxed", "Running"]
+
+_KNOWN_TIERS = {"process": "process", "jail": "jail", "docker": "container", "docker+gvisor": "gvisor"}  # fmt: skip
+
+
+def _doc(text: str) -> dict[str, Any]:
+    return {"doc": text}
+
+
+@frozen(kw_only=True)
+class Boxed:
+    """The options of a stage that uses a sandbox; where stages have the same, they share warm processes."""
+
+    default_timeout: ClassVar[float] = 90.0  # its own budget, after that of who holds the place
+
+    isolation: str = field(
+        default="jail",
+        validator=validators.in_(tuple(ISOLATIONS)),
+        metadata=_doc(f"{', '.join(ISOLATIONS)}; process is none, for kernels you trust"),
+    )
+    min_isolation: str = field(
+        default="jail",
+        validator=validators.in_(TIERS),
+        metadata=_doc("less than this tier is refused"),
+    )
+    budget: float = field(
+        default=25.0,
+        validator=validators.gt(0),
+        metadata=_doc("seconds of CPU for one response; keep it below the slot's timeout"),
+    )
+    sandbox: Mapping[str, Any] = field(
+        factory=dict, metadata=_doc("options of the sandbox, as a table")
+    )
+
+    def __attrs_post_init__(self) -> None:
+        tier = _KNOWN_TIERS.get(self.isolation)
+        if tier is not None and rank(tier) < rank(self.min_isolation):
+            raise ConfigError(
+                f"isolation {self.isolation!r} is of tier {tier!r}, less than min_isolation "
+                f"{self.min_isolation!r}: choose another isolation, or lower min_isolation "
+                "if the kernels are to be trusted"
+            )
+
+    @property
+    def at_once(self) -> int:
+        """As many as there are places in the sandbox: the others wait where no clock runs."""
+        given = os.environ.get("RLENV_SANDBOX_SLOTS", "")
+        return int(self.sandbox.get("places") or (given.isdecimal() and int(given)) or 2)
+
+    def box(self) -> Box:
+        """Where this stage's programs run."""
+        return Box(self.isolation, self.sandbox, self.min_isolation, self.budget)
+
+
+@frozen(kw_only=True)
+class Running(Boxed):
+    """The options of a stage that runs answers."""
+
+    backend: str = field(
+        default="auto",
+        validator=validators.in_(NAMES),
+        metadata=_doc(f"{', '.join(NAMES)}; auto: by what is here, and by size"),
+    )
+    small: int = field(
+        default=1 << 14,
+        validator=validators.ge(1),
+        metadata=_doc("elements of a case up to which auto interprets it"),
+    )
+
+    def runnable(self, task: Task) -> Kernel:
+        """The kernel of a task, which the demanded backend can run here.
+
+        Raises:
+            TaskError: naming the task, the key, what was expected and what to do.
+        """
+        kernel = kernel_of(task)
+        problem = "" if self.backend == "auto" else lacking(kernel.lang, self.backend)
+        if problem:
+            raise TaskError(
+                f"option backend = {self.backend!r} is demanded and cannot be had: {problem}",
+                task.id,
+            )
+        return kernel

@@ -1,0 +1,108 @@
+"""Which backend runs a case: what a task's language has, what is installed, and how large the case is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol
+
+from rlenv.errors import VerifierFault
+from rlenv.values import Fault
+
+from .artifacts import Program, Runs
+from .box import Box
+from .cases import Case
+from .spec import Kernel
+
+__all__ = ["BACKENDS", "NAMES", "Backend", "backend", "chosen", "lacking"]
+
+_HOME = "rlenv_plugin_cuda"
+BACKENDS: Mapping[str, Mapping[str, str]] = {  # by language, the default without a GPU first
+    "numba": {
+        "interpreter": f"{_HOME}.backends.interpreter:Interpreter",
+        "njit": f"{_HOME}.backends.njit:Njit",
+        "simulator": f"{_HOME}.backends.simulator:Simulator",
+        "gpu": f"{_HOME}.gpu.backend:Gpu",
+    },
+    "triton": {
+        "triton": f"{_HOME}.lang_triton.backend:Triton",
+        "gpu": f"{_HOME}.gpu.backend:Gpu",
+    },
+    "cuda": {
+        "shim": f"{_HOME}.lang_cuda.backend:Shim",
+        "gpu": f"{_HOME}.gpu.backend:Gpu",
+    },
+}
+NAMES = ("auto", *dict.fromkeys(name for names in BACKENDS.values() for name in names))
+
+
+class Backend(Protocol):
+    """One way to run an answer."""
+
+    name: str
+
+    def usable(self) -> str:
+        """ "" or why it cannot be used here, with the remedy."""
+
+    async def run(self, program: Program, kernel: Kernel, cases: Sequence[Case], box: Box) -> Runs:
+        """Every case, in order; lines count within the program.
+
+        Raises:
+            VerifierFault: the machine broke, not the answer.
+        """
+
+
+@cache
+def backend(lang: str, name: str) -> Backend:
+    """The backend of this name, made once."""
+    module, _, attribute = BACKENDS[lang][name].partition(":")
+    made: Backend = getattr(import_module(module), attribute)()
+    return made
+
+
+def lacking(lang: str, name: str) -> str:
+    """Why a language's kernels cannot be run by this backend here; "" where they can."""
+    if name == "auto":
+        found = [lacking(lang, each) for each in ("gpu", *_cpu(lang))]
+        return "" if "" in found else "; ".join(found)
+    if name not in BACKENDS[lang]:
+        others = ", ".join(BACKENDS[lang])
+        return f"backend {name!r} runs no {lang} kernels; for these there are {others}"
+    return backend(lang, name).usable()
+
+
+def chosen(
+    lang: str, name: str, cases: Sequence[Case], small: int
+) -> list[tuple[Backend, list[int]]]:
+    """Backends and the places of the cases that each of them runs.
+
+    Args:
+        lang: of the kernels.
+        name: of ``NAMES``; "auto": a GPU where there is one, else by size.
+        cases: what is to be run.
+        small: elements of a case up to which it is interpreted.
+
+    Raises:
+        VerifierFault: no backend is here that could (kind "unavailable", with the remedy).
+    """
+    problem = lacking(lang, name)
+    if problem:
+        raise VerifierFault(Fault("unavailable", f"not run: {problem}"))
+    everything = list(range(len(cases)))
+    if name != "auto":
+        return [(backend(lang, name), everything)]
+    if not lacking(lang, "gpu"):
+        return [(backend(lang, "gpu"), everything)]
+    if lang != "numba":
+        return [(backend(lang, _cpu(lang)[0]), everything)]
+    large = [place for place in everything if cases[place].elements > small]
+    if large and lacking(lang, "njit"):
+        large = []
+    rest = [place for place in everything if place not in set(large)]
+    parts: Sequence[tuple[str, list[int]]] = (("interpreter", rest), ("njit", large))
+    return [(backend(lang, each), places) for each, places in parts if places]
+
+
+def _cpu(lang: str) -> list[Any]:
+    return [name for name in BACKENDS[lang] if name != "gpu"]

@@ -1,0 +1,72 @@
+"""``cuda/run``: an answer's kernels on the hidden shapes; what they write is for later stages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, ClassVar
+
+from attrs import frozen
+from rlenv.stage import Attempt
+from rlenv.values import Outcome, Task
+
+from rlenv_plugin_cuda.artifacts import Program, Runs
+from rlenv_plugin_cuda.boxed import Running
+from rlenv_plugin_cuda.lint import lint
+from rlenv_plugin_cuda.running import runs_of
+from rlenv_plugin_cuda.shown import at_line, hushed
+from rlenv_plugin_cuda.spec import kernel_of
+
+__all__ = ["Run"]
+
+
+@frozen(kw_only=True)
+class Run(Running):
+    """Run a response's kernels on inputs that are drawn anew for it, in a sandbox or on a GPU.
+
+    Every hidden shape meets every distribution, in an order and number that no policy can foresee; outputs begin as
+    random bytes.  Without a GPU numba kernels are interpreted, which finds accesses out of bounds, races, reads of what
+    nobody wrote, and barriers that part of a block misses; large cases are lowered to the CPU with bounds checks.
+    The score is the share of cases that ended with outputs, right or wrong; ``cuda/diff`` compares them.
+    """
+
+    phase: ClassVar[str] = "execute"
+    where: ClassVar[str] = "worker"
+    uses: ClassVar[tuple[str, ...]] = ("info.kernel",)
+    makes: ClassVar[tuple[type, ...]] = (Runs,)
+    takes: ClassVar[tuple[type, ...]] = (Program,)
+
+    def validate(self, task: Task) -> None:
+        """Refuse tasks that make no sense, and a backend that is demanded and not here.
+
+        Raises:
+            TaskError: naming the task, the key, what was expected and what to do.
+        """
+        lint(self.runnable(task), task.id)
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        """Run, and hand on what the kernels wrote.
+
+        Raises:
+            VerifierFault: no backend is here, or the machine broke on every try.
+        """
+        kernel = kernel_of(attempt.task)
+        runs = await runs_of(attempt, kernel, self.box(), self.backend, self.small)
+        attempt.put(runs)
+        return _outcome(runs, attempt.response)
+
+
+def _outcome(runs: Runs, response: str) -> Outcome:
+    data: dict[str, Any] = {"backend": runs.backend, "isolation": runs.isolation}
+    if runs.refused or not runs.trials:
+        return Outcome.failed(at_line(runs.line, hushed(runs.refused, response)), **data)
+    count = len(runs.trials)
+    broken = [trial for trial in runs.trials if trial.outputs is None]
+    data |= {"cases": count, "answered": count - len(broken)}
+    detail = f"{runs.backend}: {count - len(broken)} of {count} cases gave outputs"
+    if broken:
+        data["broken"] = dict(sorted(Counter(trial.broken for trial in broken).items()))
+        data["line"] = broken[0].line
+        detail += (
+            f"; {at_line(broken[0].line, broken[0].broken)}: {hushed(broken[0].said, response)}"
+        )
+    return Outcome((count - len(broken)) / count, detail, data)
