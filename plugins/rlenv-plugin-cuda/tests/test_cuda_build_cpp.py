@@ -196,7 +196,7 @@ def test_an_architecture_that_the_compiler_does_not_know_is_nobodys_answer(
 ) -> None:
     with pytest.raises(VerifierFault, match="sm_35 is unknown to the compiler") as caught:
         compiled(PLAIN, "sm_35")
-    assert caught.value.fault.kind == "missing"
+    assert caught.value.fault.kind == "unavailable"
 
 
 def test_a_compiler_that_breaks_on_everything_is_no_answers_fault(

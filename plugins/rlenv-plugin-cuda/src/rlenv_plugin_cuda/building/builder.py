@@ -53,14 +53,14 @@ async def build(program: Program, kernel: Kernel, box: Box, arch: str) -> Report
         arch: such as "sm_90".
 
     Raises:
-        VerifierFault: no compiler is here (kind "missing", with the remedy), it does not know ``arch``, or the
+        VerifierFault: no compiler is here (kind "unavailable", with the remedy), it does not know ``arch``, or the
             sandbox broke.
     """
     if program.lang == "triton":
         return await _triton(program, kernel, box, arch)
     lacking = missing(program.lang) or unsupported(program.lang, arch)
     if lacking:
-        raise VerifierFault(Fault("missing", lacking))
+        raise VerifierFault(Fault("unavailable", lacking))
     key = _key(program, kernel, box, arch)
     found = _kept.get(key)
     if found is None:
@@ -77,7 +77,7 @@ async def _triton(program: Program, kernel: Kernel, box: Box, arch: str) -> Repo
     try:
         compile_ = import_module("rlenv_plugin_cuda.lang_triton.build").build
     except ImportError:
-        raise VerifierFault(Fault("missing", "Triton kernels are not compiled here")) from None
+        raise VerifierFault(Fault("unavailable", "Triton kernels are not compiled here")) from None
     report: Report = await compile_(program, kernel, box, arch)
     return report
 

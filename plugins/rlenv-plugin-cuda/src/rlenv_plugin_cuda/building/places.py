@@ -17,7 +17,6 @@ MEMORY_MB = 1024
 PIDS = 32
 FRAME_BYTES = 16 << 20  # of an object, and of a log
 BOOT = "import kernel_build; kernel_build.serve()"
-_NUMBA = ("extremes", "numba", "played", "ptx", "rules")  # modules of the far side, besides build
 _PACKAGES = ("llvmlite", "numba", "numpy")
 
 
@@ -80,7 +79,7 @@ def _packages() -> list[Path]:
 
 def _files(tools: Toolchain, packages: list[Path]) -> tuple[tuple[str, bytes], ...]:
     folder = Path(__file__).parents[1] / "guest"
-    names = [f"kernel_{name}.py" for name in ("build", *(_NUMBA if packages else ()))]
+    names = [path.name for path in folder.glob("kernel_*.py")] if packages else ["kernel_build.py"]
     where = "import sys\nPATHS = {!r}\nsys.path += {!r}\n".format(
         {
             "nvrtc": tools.nvrtc,
