@@ -183,8 +183,7 @@ def as_dtype(values: list[float], dtype: str) -> NDArray[Any]:
     if dtype[0] in "iu":
         found = np.nan_to_num(found, posinf=1e9, neginf=-1e9).clip(-1e9, 1e9).astype("i8")
     with np.errstate(all="ignore"):
-        found = to_bf16(found) if dtype == "bf16" else found.astype(NUMPY[dtype])
-    return found
+        return to_bf16(found) if dtype == "bf16" else found.astype(NUMPY[dtype])
 
 
 TOLERANCES = st.builds(
