@@ -165,6 +165,22 @@ def test_what_does_not_compile_says_why_and_where(
     assert "/" not in report.problem.replace("1 // ", "")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        answer(PLAIN).replace("def k(a, o)", "def k(a: EVIL, o)"),
+        answer(PLAIN).replace("def k(a, o)", "def k(a, o) -> EVIL"),
+        answer(PLAIN).replace("def run(a, o)", "def run(a, o: EVIL)"),
+        answer("x: EVIL = 1.0\no[0] = x"),
+        answer(PLAIN, run="x: EVIL = 1\nk[1, 32](a, o)"),
+    ],
+)
+def test_annotations_are_not_run(compiled: Compile, source: str) -> None:
+    forged = "[print(open('/box/kernel_where.py').read()), exit(9)]"
+    report = compiled(source.replace("EVIL", forged))
+    assert report.kernels or "annotation" in report.problem or "place" in report.problem
+
+
 def test_a_compiler_that_finds_no_end_costs_its_answer(compiled: Compile) -> None:
     body = "s = float32(0)\n" + "\n".join(f"s += a[{j}] * s" for j in range(1500)) + "\no[0] = s"
     assert compiled(answer(body), budget=1.5).problem == "compiling it takes more than 1.5 s"

@@ -198,13 +198,15 @@ def _types() -> dict[str, Any]:
 
 
 def defined(node: ast.FunctionDef, space: dict[str, Any]) -> Any:
-    """A function without its decorators, on these globals; nothing of it is run.
+    """A function without its decorators and annotations, on these globals; nothing of it is run.
 
     Raises:
         Wrong: Python does not compile it.
     """
     more: dict[str, Any] = {"type_params": []} if hasattr(node, "type_params") else {}
-    bare = ast.FunctionDef(node.name, node.args, node.body, [], None, None, **more)
+    names = [ast.copy_location(ast.arg(argument.arg), argument) for argument in node.args.args]
+    arguments = ast.arguments([], names, None, [], [], None, [])
+    bare = ast.FunctionDef(node.name, arguments, node.body, [], None, None, **more)
     module = ast.Module([ast.copy_location(bare, node)], [])
     try:
         exec(compile(ast.fix_missing_locations(module), FILE, "exec"), space)  # noqa: S102 - keeps the rules
