@@ -129,10 +129,26 @@ def test_a_plan_that_asks_for_shapes_hides_no_kernel(compiled: Compile) -> None:
     assert [k.kernel for k in compiled(answer(PLAIN, run=run, above=above)).kernels] == ["big", "k"]
 
 
-def test_whole_numbers_that_name_a_size_are_that_size() -> None:
-    kernel = task(INPUT, Array("n", "int"), Array("m", "int"), hidden=({"n": 5},))
-    assert shapes(kernel) == [
-        [["f4", [5], None], ["int", None, 5], ["int", None, 1], ["f4", [5], None]]
+def test_a_plan_cannot_know_the_numbers_that_it_is_played_through_with(compiled: Compile) -> None:
+    above = "@cuda.jit\ndef big(a, o):\n    o[0] = math.sin(a[0])\n"
+    guess = " or ".join(f"c == {number}" for number in (1.0, 0.0, -1.0, 2.5, 1e-6, 1e6, 1, 0.5))
+    run = f"if {guess}:\n    k[1, 1](a, o)\nelse:\n    big[1, 1](a, o)"
+    report = compiled(
+        answer(PLAIN, run=run, above=above, of="a, c"), task(INPUT, Array("c", "scalar"))
+    )
+    assert "big" in [k.kernel for k in report.kernels]
+
+
+def test_numbers_of_a_plan_are_those_of_the_task_or_drawn() -> None:
+    kernel = task(Array("n", "int"), Array("m", "int"), Array("c", "scalar"), hidden=({"n": 5},))
+    drawn = shapes(kernel, "a program")
+    assert drawn == shapes(kernel, "a program") != shapes(kernel, "another")
+    assert {case[0][2] for case in drawn} == {5}
+    assert {case[1][2] for case in drawn} <= set(range(1, 16))
+    assert all(0.25 <= abs(case[2][2]) <= 2.25 for case in drawn)
+    given = Kernel("numba", kernel.inputs, kernel.outputs, "return [a]", hidden=({"n": 5},), values={"c": 2.0, "m": 7})  # fmt: skip
+    assert shapes(given, "") == [
+        [["int", None, 5], ["int", None, 7], ["scalar", None, 2.0], ["f4", [5], None]]
     ]
 
 

@@ -111,7 +111,7 @@ def forget() -> None:
 
 
 def _key(program: Program, kernel: Kernel, box: Box, arch: str) -> bytes:
-    types = shapes(kernel) if program.lang == "numba" else None
+    types = shapes(kernel, program.source) if program.lang == "numba" else None
     parts = (program.lang, program.source, types, arch, toolchain().identity, repr(box))
     return sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
 

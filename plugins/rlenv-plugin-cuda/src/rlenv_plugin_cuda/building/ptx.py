@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from random import Random
 from typing import Any
 
 from attrs import evolve, frozen
 
 from rlenv_plugin_cuda.artifacts import Program, Report, Resources
 from rlenv_plugin_cuda.box import Box
-from rlenv_plugin_cuda.spec import Kernel
+from rlenv_plugin_cuda.spec import Array, Kernel
 
 from .asking import BREAKS, Asked, Stopped, asked, ran, tried
 from .places import SECONDS, assembler, compilers
@@ -20,7 +22,7 @@ from .toolchain import ARCH, toolchain
 __all__ = ["COMPILER", "assembled", "numba", "shapes"]
 
 COMPILER = "numba+ptxas"
-_SCALARS = (1.0, 0.0, -1.0, 2.5, 1e-6, 1e6)  # of a plan that asks what a number is
+PLAYED = 32  # times for each size, where numbers are drawn
 _SHELL = ("/bin/sh", "-c", '"$@" >&2 && exec cat kernel.cubin', "sh")
 _FILES = ("kernel.ptx", "-o", "kernel.cubin")
 
@@ -57,19 +59,29 @@ async def numba(program: Program, kernel: Kernel, box: Box, arch: str) -> Report
         return Report(arch, COMPILER, (), wrong.said, wrong.line)
 
 
-def shapes(kernel: Kernel) -> list[list[list[Any]]]:
-    """[[[dtype, shape or None, value], …], …]: every combination of types and shapes that ``run`` may meet."""
+def shapes(kernel: Kernel, source: str) -> list[list[list[Any]]]:
+    """[[[dtype, shape or None, number or None], …], …]: what ``run`` is played through with, for each size.
+
+    Numbers by value are drawn as they are for a verification, from the program's own text: so a plan can neither
+    tell the two apart nor know the numbers, and a report is always the same.
+    """
+    free = any(a.scalar and a.name not in kernel.values for a in kernel.inputs)
+    rng = Random(sha256(source.encode("utf-8", "surrogatepass")).digest())  # noqa: S311
     found: dict[str, list[list[Any]]] = {}
     for sizes in (*kernel.hidden, *kernel.visible):
-        for number in _SCALARS if any(a.dtype == "scalar" for a in kernel.inputs) else (1.0,):
-            case = [
-                [a.dtype, None, sizes.get(a.name, 1) if a.dtype == "int" else number]
-                if a.scalar
-                else [a.dtype, list(a.shape(sizes)), None]
-                for a in (*kernel.inputs, *kernel.outputs)
-            ]
+        for _ in range(PLAYED if free else 1):
+            case = [_argument(kernel, a, sizes, rng) for a in (*kernel.inputs, *kernel.outputs)]
             found[repr(case)] = case
     return list(found.values())
+
+
+def _argument(kernel: Kernel, array: Array, sizes: Mapping[str, int], rng: Random) -> list[Any]:
+    if not array.scalar:
+        return [array.dtype, list(array.shape(sizes)), None]
+    number: float = rng.choice((-1.0, 1.0)) * (0.25 + 2.0 * rng.random())
+    if array.dtype == "int":
+        number = sizes.get(array.name, rng.randrange(1, 16))
+    return [array.dtype, None, kernel.values.get(array.name, number)]
 
 
 async def _lowered(
@@ -78,7 +90,12 @@ async def _lowered(
     match = ARCH.fullmatch(arch)
     assert match is not None  # whoever made the limits has seen to it
     capability = divmod(int(match[1]), 10)
-    order = {"do": "numba", "source": program.source, "cases": shapes(kernel), "cc": capability}
+    order = {
+        "do": "numba",
+        "source": program.source,
+        "cases": shapes(kernel, program.source),
+        "cc": capability,
+    }
     profile = compilers("numba", box.budget, box.min_isolation)
     async with box.session(profile) as session:
         found = await asked(session, order, seconds)
