@@ -139,6 +139,19 @@ def test_a_daemon_that_dies_between_two_calls_leaves_no_socket_open(tmp_path: Pa
     assert [str(one.message) for one in told if one.category is ResourceWarning] == []
 
 
+def test_no_call_looks_into_the_environment(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Changing(dict[str, str]):
+        """What ``os.environ`` is while another thread changes it."""
+
+        def items(self) -> Any:
+            raise KeyError("PYTEST_CURRENT_TEST")
+
+    engine, known = _engine.Engine(os.environ.get("DOCKER_HOST")), api.info()["ID"]
+    monkeypatch.setattr(os, "environ", Changing(os.environ))
+
+    assert engine.about()["ID"] == known
+
+
 def test_a_daemon_over_tls_or_ssh_is_refused_with_the_remedy() -> None:
     with pytest.raises(ConfigError, match="sandbox/remote"):
         asyncio.run(Docker(url="ssh://somewhere").open(profile()))

@@ -59,13 +59,10 @@ class Engine:
                 f"sandbox/docker reaches a daemon at unix:// or tcp:// without TLS, not {address!r}: for a daemon "
                 "elsewhere run `python -m rlenv_plugin_sandbox.remote --sandbox docker` there and use sandbox/remote"
             )
-        _mend()
         api = None
         try:
             _knock(address)
-            api = docker.APIClient(
-                base_url=address, version=self._version or "auto", timeout=_CALL_S
-            )
+            api = _client()(base_url=address, version=self._version or "auto", timeout=_CALL_S)
             self._version = api.api_version
             yield api
         except (
@@ -186,8 +183,13 @@ class Engine:
 
 
 @lru_cache(1)
-def _mend() -> None:
-    """The SDK leaves a socket to the collector where connecting fails, as to a daemon that was just killed."""
+def _client() -> Any:
+    """The SDK's client, which leaves no socket to the collector and reads no environment.
+
+    The SDK forgets a socket where connecting fails, as to a daemon that was just killed.  And requests looks for
+    proxies in the environment at each call: in a thread that is a KeyError when another thread changes it just then.
+    """
+    import docker
     from docker.transport import unixconn
 
     def connect(self: Any) -> None:
@@ -201,6 +203,8 @@ def _mend() -> None:
         self.sock = sock
 
     unixconn.UnixHTTPConnection.connect = connect
+    never = property(lambda self: False, lambda self, value: None)
+    return type("Client", (docker.APIClient,), {"trust_env": never})
 
 
 def _knock(address: str) -> None:
