@@ -203,7 +203,7 @@ def _client() -> Any:
         self.sock = sock
 
     unixconn.UnixHTTPConnection.connect = connect
-    never = property(lambda self: False, lambda self, value: None)
+    never = property(lambda _: False, lambda *_: None)
     return type("Client", (docker.APIClient,), {"trust_env": never})
 
 
