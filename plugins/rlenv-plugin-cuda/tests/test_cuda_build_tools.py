@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.building import toolchain as tools
 from rlenv_plugin_cuda.building.occupancy import device, occupancy
+from rlenv_plugin_cuda.building.places import apart
 
 # (arch, registers, shared, threads) -> blocks on a multiprocessor, as NVIDIA's own cuda_occupancy.h of CUDA 13
 # works them out (compared once with this module on 34,034 launches of 11 architectures: no difference)
@@ -112,3 +114,9 @@ def test_the_compilers_say_what_they_build_for() -> None:
         assert "sm_90" in tools.architectures(lang) or tools.missing(lang)
         assert "it builds for sm_" in tools.unsupported(lang, "sm_999") or tools.missing(lang)
         assert tools.unsupported(lang, "sm_90a") == ""
+
+
+def test_compilers_have_places_of_their_own() -> None:
+    assert apart(Box()).sandbox() is apart(Box()).sandbox()
+    assert apart(Box()).sandbox() is not Box().sandbox()
+    assert apart(Box("docker", {"image": "x"})) == Box("docker", {"image": "x"})

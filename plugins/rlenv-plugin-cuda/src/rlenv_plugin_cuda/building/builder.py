@@ -19,6 +19,7 @@ from rlenv_plugin_cuda.spec import Array, Kernel
 
 from .asking import BREAKS, LATE
 from .nvrtc import cpp
+from .places import apart
 from .ptx import numba, shapes
 from .toolchain import missing, toolchain, unsupported
 
@@ -84,8 +85,8 @@ async def _triton(program: Program, kernel: Kernel, box: Box, arch: str) -> Repo
 
 async def _built(program: Program, kernel: Kernel, box: Box, arch: str) -> Report:
     if program.lang == "cuda":
-        return await cpp(program, box, arch)
-    return await numba(program, kernel, box, arch)
+        return await cpp(program, apart(box), arch)
+    return await numba(program, kernel, apart(box), arch)
 
 
 async def _prove(lang: str, box: Box, arch: str) -> None:

@@ -6,11 +6,14 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from attrs import evolve
 from rlenv.sandbox import Profile
+
+from rlenv_plugin_cuda.box import Box
 
 from .toolchain import Toolchain, toolchain
 
-__all__ = ["BOOT", "FRAME_BYTES", "SECONDS", "assembler", "compilers"]
+__all__ = ["BOOT", "FRAME_BYTES", "SECONDS", "apart", "assembler", "compilers"]
 
 SECONDS = 20.0  # of CPU, for a compiler and one answer
 MEMORY_MB = 1024
@@ -18,6 +21,13 @@ PIDS = 32
 FRAME_BYTES = 16 << 20  # of an object, and of a log
 BOOT = "import kernel_build; kernel_build.serve()"
 _PACKAGES = ("llvmlite", "numba", "numpy")
+
+
+def apart(box: Box) -> Box:
+    """The same, with places that are kept for compilers: runners beside them would have to end them to get room."""
+    if box.isolation not in ("jail", "process"):
+        return box
+    return evolve(box, options={"places": None, **box.options})
 
 
 @lru_cache(32)
