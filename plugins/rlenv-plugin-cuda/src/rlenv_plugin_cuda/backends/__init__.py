@@ -1,0 +1,1 @@
+"""What runs numba kernels on a machine without a GPU."""

@@ -1,0 +1,92 @@
+"""A case as a frame for a runner, and a runner's word on it as a Trial."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve
+
+from rlenv_plugin_cuda.artifacts import Launch, Trial
+from rlenv_plugin_cuda.cases import Case
+from rlenv_plugin_cuda.numbers import to_bytes
+
+__all__ = ["order_of", "said_of", "trial_of"]
+
+SAID = 300  # characters
+
+
+def order_of(place: int, case: Case, **more: Any) -> bytes:
+    """``{"case", "seed", "inputs", "outputs", "known"}`` + NUL + the bytes of all arrays, in the order of ``run``."""
+    kernel, values = case.kernel, case.values
+    inputs: list[list[Any]] = []
+    parts: list[bytes] = []
+    for array in kernel.inputs:
+        value = values[array.name]
+        if array.scalar:
+            inputs.append([array.name, array.dtype, None, _scalar(value)])
+        else:
+            inputs.append([array.name, array.dtype, array.shape(case.sizes)])
+            parts.append(to_bytes(value, array.dtype))
+    outputs = [[array.name, array.dtype, array.shape(case.sizes)] for array in kernel.outputs]
+    head = {
+        "case": place, "seed": case.seed, "inputs": inputs, "outputs": outputs, "known": kernel.output_init == "zero", **more,
+    }  # fmt: skip
+    return b"\0".join((json.dumps(head).encode(), b"".join([*parts, *case.poison])))
+
+
+def _scalar(value: Any) -> Any:
+    """A float crosses in full: as its hexadecimal form."""
+    return float(value).hex() if isinstance(value, float) else int(value)
+
+
+def said_of(frame: bytes) -> tuple[Mapping[str, Any], bytes]:
+    """(what a runner says, the bytes behind it); ({}, b"") for what no runner of ours would say."""
+    head, _, body = frame.partition(b"\0")
+    try:
+        said = json.loads(head)
+    except (ValueError, RecursionError):
+        return {}, b""
+    return (said, body) if isinstance(said, dict) else ({}, b"")
+
+
+def trial_of(place: int, case: Case, frame: bytes) -> Trial:
+    """What came of a case.  The runner is ours, and holds what nobody trusts: whatever is odd is the answer's loss."""
+    said, body = said_of(frame)
+    launched = tuple(launch for one in _listed(said.get("launched")) if (launch := _launch(one)))
+    line, launches, threads, shared = (
+        _count(said.get(key)) for key in ("line", "launches", "threads", "shared")
+    )
+    empty = Trial(place, None, "", "", line, launches, threads, shared, launched)
+    if "broken" in said:
+        what, words = str(said["broken"])[:40] or "error", str(said.get("said", ""))[:SAID]
+        return evolve(empty, broken=what, said=words)
+    sizes = [len(poison) for poison in case.poison]
+    if said.get("case") != place or len(body) != sum(sizes):
+        return evolve(empty, broken="lost", said="no outputs of the right size came back")
+    outputs, start = [], 0
+    for size in sizes:
+        outputs.append(body[start : start + size])
+        start += size
+    return evolve(empty, outputs=tuple(outputs))
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and 0 <= value < 1 << 40 else 0
+
+
+def _listed(value: Any) -> list[Any]:
+    return value[:64] if isinstance(value, list) else []
+
+
+def _launch(said: Any) -> Launch | None:
+    if not isinstance(said, list) or len(said) != 4 or not isinstance(said[1], list):
+        return None
+    kernel, arguments, shared, threads = said
+    return Launch(
+        str(kernel)[:100],
+        tuple(str(one)[:40] for one in arguments),
+        _count(shared),
+        _count(threads),
+    )

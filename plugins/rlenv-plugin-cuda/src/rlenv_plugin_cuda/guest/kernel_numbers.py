@@ -1,0 +1,200 @@
+"""Arithmetic as a kernel has it: no exceptions for 1 / 0 or log(0), integers of 64 bits, types that round."""
+
+from __future__ import annotations
+
+import math
+from array import array
+
+from kernel_memory import Broken, Input
+from kernel_rules import DTYPES, MATH
+from kernel_store import rounded, wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["HELPERS"]
+
+_MOST = 1 << 63
+INF, NAN = math.inf, math.nan
+
+
+def _mul(a: Any, b: Any) -> Any:
+    made = a * b
+    if made.__class__ is int and not -_MOST <= made < _MOST:
+        return wrap(made, "i8")
+    return made
+
+
+def _div(a: Any, b: Any) -> Any:
+    try:
+        return a / b
+    except ZeroDivisionError:
+        if a.__class__ is complex or b.__class__ is complex:
+            return complex(NAN, NAN)
+        if math.isnan(a) or a == 0:
+            return NAN
+        return math.copysign(INF, a) * math.copysign(1.0, b)
+    except OverflowError:
+        return math.copysign(INF, a) * math.copysign(1.0, b)
+
+
+def _floordiv(a: Any, b: Any) -> Any:
+    try:
+        return a // b
+    except ZeroDivisionError:
+        if float in (a.__class__, b.__class__):
+            return _div(float(a), float(b))
+        raise Broken("zero", f"{a} // 0: an integer is divided by zero") from None
+
+
+def _mod(a: Any, b: Any) -> Any:
+    try:
+        return a % b
+    except ZeroDivisionError:
+        if float in (a.__class__, b.__class__):
+            return NAN
+        raise Broken("zero", f"{a} % 0: an integer is divided by zero") from None
+
+
+def _pow(a: Any, b: Any) -> Any:
+    if a.__class__ in (int, bool) and b.__class__ in (int, bool):
+        if b >= 0:
+            return wrap(pow(int(a), int(b), 1 << 64), "i8")
+        return _div(1.0, _pow(float(a), -b))
+    try:
+        return a**b
+    except ZeroDivisionError:
+        return math.copysign(INF, a) if b.__class__ is int and b % 2 else INF
+    except OverflowError:
+        return -INF if a.__class__ is float and a < 0 and b % 2 == 1 else INF
+
+
+def _real_pow(a: Any, b: Any) -> Any:
+    made = _pow(float(a), b)
+    return NAN if made.__class__ is complex else made
+
+
+def _shl(a: Any, b: Any) -> Any:
+    if not 0 <= b < 64:
+        raise Broken("shift", f"a shift by {b} bits")
+    return wrap(a << b, "i8")
+
+
+def _shr(a: Any, b: Any) -> Any:
+    if not 0 <= b < 64:
+        raise Broken("shift", f"a shift by {b} bits")
+    return a >> b
+
+
+def _int(value: Any) -> int:
+    if value.__class__ is float:
+        if math.isnan(value) or value in (INF, -INF):
+            raise Broken("type", f"int({value})")
+        value = wrap(int(value), "i8")
+    whole: int = int(value)
+    return whole
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return INF if value > 0 else -INF
+
+
+def _round(value: Any, digits: Any = None) -> Any:
+    if value.__class__ is float and (math.isnan(value) or value in (INF, -INF)):
+        return value
+    return round(value) if digits is None else round(value, digits)
+
+
+def _len(thing: Any) -> int:
+    if not isinstance(thing, Input) and thing.__class__ is not tuple:
+        raise Broken("type", "len of what is no array")
+    return len(thing)
+
+
+def _type(dtype: str) -> Callable[..., Any]:
+    """What makes a number of a type; it carries its name, so that it can be the dtype of an array too."""
+    if dtype[0] in "iu":
+
+        def convert(value: Any = 0) -> Any:
+            return wrap(_int(value), dtype)
+    elif dtype == "b1":
+
+        def convert(value: Any = False) -> Any:  # noqa: FBT002 - numpy's own signature
+            return bool(value)
+    elif dtype == "f8":
+
+        def convert(value: Any = 0.0) -> Any:
+            return _float(value)
+    elif dtype == "f4":
+        cell = array("f", [0.0])
+
+        def convert(value: Any = 0.0) -> Any:
+            cell[0] = _float(value)
+            return cell[0]
+    elif dtype[0] == "c":
+
+        def convert(value: Any = 0j) -> Any:
+            return complex(value)
+    else:
+
+        def convert(value: Any = 0.0) -> Any:
+            return rounded(value, dtype)
+
+    convert.dtype = dtype  # type: ignore[attr-defined]
+    return convert
+
+
+def _guarded(name: str) -> Any:
+    """A function of ``math`` that answers where Python's raises."""
+    found = getattr(math, name)
+    if not callable(found):
+        return found
+    poles = {"log": -INF, "log2": -INF, "log10": -INF, "gamma": INF, "lgamma": INF}
+    grows = {"exp", "exp2", "expm1", "cosh", "gamma", "lgamma", "ldexp"}
+
+    def call(*args: Any) -> Any:
+        try:
+            return found(*args)
+        except ValueError:
+            x = args[0]
+            if name in poles and x == 0:
+                return poles[name]
+            if name == "log1p" and x == -1:
+                return -INF
+            if name == "atanh" and abs(x) == 1:
+                return math.copysign(INF, x)
+            return NAN
+        except OverflowError:
+            if name in ("floor", "ceil", "trunc"):
+                return args[0]
+            return INF if name in grows or args[0] > 0 else -INF
+
+    return call
+
+
+def _integral(name: str) -> Any:
+    """floor and the like give integers, as numba does; of inf and nan they give those."""
+    found = getattr(math, name)
+
+    def call(x: Any) -> Any:
+        if math.isnan(x) or x in (INF, -INF):
+            return x
+        return found(x)
+
+    return call
+
+
+HELPERS: dict[str, Any] = {
+    "_mul": _mul, "_div": _div, "_floordiv": _floordiv, "_mod": _mod, "_pow": _pow, "_shl": _shl, "_shr": _shr,
+    "_abs": abs, "_bool": bool, "_complex": complex, "_float": _float, "_int": _int, "_len": _len, "_max": max,
+    "_min": min, "_round": _round, "range": range,
+}  # fmt: skip
+HELPERS.update({f"_math_{name}": _guarded(name) for name in MATH if hasattr(math, name)})
+HELPERS.update({f"_math_{name}": _integral(name) for name in ("floor", "ceil", "trunc")})
+HELPERS["_math_pow"] = _real_pow
+HELPERS.update({f"_type_{name}": _type(dtype) for name, dtype in DTYPES.items()})
