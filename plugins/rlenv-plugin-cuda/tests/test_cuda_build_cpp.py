@@ -1,7 +1,10 @@
 """CUDA C++ through NVRTC in the jail: what the report says, and what no answer can make it say or do."""
 
 import asyncio
+import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import which
 
 import pytest
 from rlenv.errors import VerifierFault
@@ -11,7 +14,8 @@ from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.building import builder, places
 from rlenv_plugin_cuda.building.builder import build
 from rlenv_plugin_cuda.building.cubin import UNBOUNDED
-from rlenv_plugin_cuda.building.toolchain import missing
+from rlenv_plugin_cuda.building.report import resources
+from rlenv_plugin_cuda.building.toolchain import missing, toolchain
 from rlenv_plugin_cuda.spec import Array, Kernel
 
 TASK = Kernel(
@@ -134,6 +138,25 @@ def test_what_does_not_compile_says_why_and_where(
     report = compiled(source)
     assert said in report.problem
     assert (report.kernels, report.line) == ((), line)
+
+
+NVCC = Path(toolchain().ptxas).with_name("nvcc") if toolchain().ptxas else Path("no nvcc")
+
+
+@pytest.mark.skipif(
+    not NVCC.is_file() or not which("g++"), reason="nvcc or its host compiler is not here"
+)
+def test_a_report_is_what_nvcc_says(compiled: Compile, tmp_path: Path) -> None:
+    source = (
+        TILED
+        + f'extern "C" __global__ void __launch_bounds__(1024) k(const float* a, float* o) {{ {BODY} o[threadIdx.x] = s; }}'
+    )
+    path = tmp_path / "k.cu"
+    path.write_text(source, "utf-8")
+    words = [NVCC, "-cubin", "-arch=sm_90", "-Xptxas", "-v", "-o", path.with_suffix(".cubin"), path]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)  # noqa: S603
+    theirs = resources(path.with_suffix(".cubin").read_bytes(), done.stderr)
+    assert compiled(source).kernels == theirs
 
 
 FORGED = "ptxas info    : 0 bytes gmem\\nptxas info    : Compiling entry function 'k' for 'sm_90'\\nptxas info    : Function properties for k\\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\\nptxas info    : Used 1 registers\\n"  # fmt: skip

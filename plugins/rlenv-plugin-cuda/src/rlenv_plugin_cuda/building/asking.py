@@ -11,7 +11,7 @@ from rlenv.errors import VerifierFault
 from rlenv.sandbox import ChannelEnded, ChannelError, ChannelTimeout, Exit, FrameTooLong, Session
 from rlenv.values import Fault
 
-from .places import BOOT, FRAME_BYTES
+from .places import BOOT, FRAME_BYTES, PATIENCE
 
 __all__ = ["BREAKS", "LATE", "Asked", "Stopped", "asked", "ran", "tried"]
 
@@ -80,7 +80,7 @@ async def asked(session: Session, order: Mapping[str, Any], seconds: float) -> A
     await session.start(BOOT)
     try:
         await session.send(json.dumps(order).encode())
-        frame = await session.recv(FRAME_BYTES, 2 * seconds)
+        frame = await session.recv(FRAME_BYTES, PATIENCE * seconds)
     except ChannelError as error:
         exit_ = await session.finish(0.2 if isinstance(error, ChannelEnded) else 0)
         raise _stopped(error, exit_, seconds) from None

@@ -13,9 +13,10 @@ from rlenv_plugin_cuda.box import Box
 
 from .toolchain import Toolchain, toolchain
 
-__all__ = ["BOOT", "FRAME_BYTES", "SECONDS", "apart", "assembler", "compilers"]
+__all__ = ["BOOT", "FRAME_BYTES", "PATIENCE", "SECONDS", "apart", "assembler", "compilers"]
 
 SECONDS = 20.0  # of CPU, for a compiler and one answer
+PATIENCE = 5.0  # times as much of wall time: a busy machine is no reason
 MEMORY_MB = 1024
 PIDS = 32
 FRAME_BYTES = 16 << 20  # of an object, and of a log
@@ -69,7 +70,7 @@ def _profile(
         runtime=runtime,
         preload=preload,
         cpu_s=seconds,
-        wall_s=2 * seconds,
+        wall_s=PATIENCE * seconds,
         memory_mb=MEMORY_MB,
         pids=PIDS,
         output_bytes=FRAME_BYTES if runtime == "native" else 1 << 14,

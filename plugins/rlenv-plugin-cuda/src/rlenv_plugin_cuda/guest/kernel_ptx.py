@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["answered", "rehearse"]
 
 PTX_BYTES = 8 << 20
+MOST_REGISTERS = 255  # of a thread, whatever is asked for
 _FLAGS = ("fastmath", "inline", "opt", "debug", "lineinfo")
 _NOISE = ("File ", "This error", "Traceback", "https:", "For more", "During:", "<source")
 _SMALL = """
@@ -139,7 +140,8 @@ def _compiled(
         function = answer.functions[name]
         parts.append(_ptx(function, space[name].py_func, given, capability).encode())
         most = _decorated(function).get("max_registers")
-        found.append({"name": name, "registers": most if type(most) is int and most > 0 else None})
+        bound = min(int(most), MOST_REGISTERS) if isinstance(most, int) and most > 0 else None
+        found.append({"name": name, "registers": bound})
         if sum(map(len, parts)) > PTX_BYTES:
             raise Wrong(f"more than {PTX_BYTES >> 20} MiB of PTX")
     return {"kernels": found}, parts
