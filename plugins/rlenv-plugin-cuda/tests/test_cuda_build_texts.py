@@ -175,6 +175,15 @@ def test_a_complaint_quotes_no_source_and_no_path() -> None:
     assert not any(word in told for word in ("root", "passwd", "\\"))
 
 
+def test_a_complaint_of_a_megabyte_is_read_at_once() -> None:
+    log = f'kernel.cu(1): error: identifier "{"x" * (1 << 20)}" is undefined\n'
+    assert complaint(log).said.startswith('identifier "xxx')
+    assert (
+        complaint("(" * (1 << 20) + "\n" + "ptxas " * (1 << 18)).said == "the compiler refused it"
+    )
+    assert said("ptxas info    : Function properties for " * (1 << 16)) == {}
+
+
 @given(st.binary(max_size=300))
 @settings(max_examples=100, deadline=None)
 def test_bytes_that_are_no_object_are_said_to_be_none(data: bytes) -> None:

@@ -144,12 +144,12 @@ def _read(frame: bytes) -> Asked:
 async def ran(
     session: Session, words: Sequence[str], files: Mapping[str, bytes], seconds: float
 ) -> Exit:
-    """Run a program to its end; what it wrote is in the Exit.
+    """Run a program to its end, within ``seconds`` of CPU; what it wrote is in the Exit.
 
     Raises:
         Stopped: it was ended.
     """
-    await session.start(words, files)
+    await session.start(words, files, cpu_s=seconds, wall_s=PATIENCE * seconds)
     try:
         exit_ = await session.finish()
     except BaseException:

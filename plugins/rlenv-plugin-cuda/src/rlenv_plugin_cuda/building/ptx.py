@@ -130,11 +130,13 @@ async def _objects(
     made: Sequence[_Ptx], box: Box, arch: str, seconds: float
 ) -> list[tuple[str, Resources]]:
     built = []
+    left = seconds  # for all of them
     async with box.session(assembler(box.budget, box.min_isolation)) as session:
         for ptx in made:
             words = [*_SHELL, toolchain().ptxas, "-v", f"-arch={arch}"]
             words += [f"--maxrregcount={ptx.registers}"] if ptx.registers else []
-            exit_ = await ran(session, [*words, *_FILES], {"kernel.ptx": ptx.text}, seconds)
+            exit_ = await ran(session, [*words, *_FILES], {"kernel.ptx": ptx.text}, max(left, 0.5))
+            left -= exit_.cpu
             built.append((ptx.name, assembled(exit_.status, exit_.stdout, exit_.stderr)))
     return built
 

@@ -14,6 +14,7 @@ __all__ = ["Complaint", "complaint"]
 
 CHARACTERS = 200
 LINES = 2000
+SEEN = 1000  # of a message; looking for paths takes time in proportion to its square
 _ERROR = re.compile(
     r"kernel\.cu\(([0-9]{1,7})\): (?:catastrophic )?error(?: #[0-9]+(?:-D)?)?: (.*)"
 )
@@ -47,5 +48,5 @@ def complaint(log: str) -> Complaint:
 
 
 def _clean(text: str) -> str:
-    text = _MANGLED.sub("the kernel", _PATH.sub("…", text))
+    text = _MANGLED.sub("the kernel", _PATH.sub("…", text[:SEEN]))
     return "".join(c if c.isprintable() else "?" for c in text)[:CHARACTERS].strip()
