@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Difference", "agrees", "difference", "differences"]
 
 BLOCK = 1 << 15
+LARGE = 1 << 18  # of compiled loops that read a block but once
 _MOST = 1.7976931348623157e308
 
 
@@ -131,9 +132,9 @@ def difference(
     if pair.got is None:
         return Difference(count, violations=count, first=0, shape=want.shape)
     with np.errstate(all="ignore"):
-        found = pair.found(extremes=full, ulp=full, jit=jit)
+        found = pair.found(full=full, jit=jit)
         if found.violations and not full:
-            found = pair.found(extremes=True, ulp=False, jit=jit)
+            found = pair.found(full=True, ulp=False, jit=jit)
     return Difference(
         count,
         found.violations,
@@ -163,7 +164,7 @@ def agrees(
     if pair.got is None:
         return False
     with np.errstate(all="ignore"):
-        return not pair.found(extremes=False, ulp=False, jit=None, first=True).violations
+        return not pair.found(full=False).violations
 
 
 class _Pair:
@@ -193,16 +194,17 @@ class _Pair:
             return
         self.got = got if got.size == self.want.size else None
 
-    def found(self, *, extremes: bool, ulp: bool, jit: bool | None, first: bool = False) -> Found:
-        """All blocks, or those up to the first violation."""
+    def found(self, *, full: bool, ulp: bool = True, jit: bool | None = None) -> Found:
+        """All blocks with all figures, or those up to the first violation."""
         assert self.got is not None
-        found = Found(self._dtype, self.want.size, extremes=extremes, ulp=ulp, jit=jit)
-        for start in range(0, self.want.size, BLOCK):
-            here = slice(start, start + BLOCK)
+        found = Found(self._dtype, self.want.size, extremes=full, ulp=full and ulp, jit=jit)
+        block = BLOCK if full or not found.compiled else LARGE
+        for start in range(0, self.want.size, block):
+            here = slice(start, start + block)
             scale, bound = _part(self._scale, here), _part(self._bound, here)
             room = _room(self.want[here], self._dtype, self._tol, scale, bound)
             found.add(start, self.got[here], self.want[here], room)
-            if first and found.violations:
+            if found.violations and not full:
                 break
         return found
 

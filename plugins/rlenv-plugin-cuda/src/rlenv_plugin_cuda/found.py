@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .blocks import Room, inspected, squares, ulp_bits
+from .blocks import Numpy, Room, inspected, squares, ulp_bits
 from .jit import measures
 from .numbers import to_float
 
@@ -32,6 +32,7 @@ class Found:
         self.ulp: int | None = 0 if ulp and not self._whole else None
         self._error2 = self._want2 = 0.0
         self._measures = measures(elements, jit=jit)
+        self.compiled = not isinstance(self._measures, Numpy)
 
     def relative_l2(self, want: NDArray[Any]) -> float:
         """Norm of the errors over that of the golden numbers, which are all given again; six digits."""
