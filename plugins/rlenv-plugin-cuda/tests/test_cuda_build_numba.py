@@ -89,6 +89,14 @@ def test_arrays_of_every_type_are_passed_as_they_are(compiled: Compile, dtype: s
     assert compiled(answer(PLAIN), kernel).problem == ""
 
 
+@pytest.mark.parametrize(
+    "names", ["float16, boolean, uint8, complex64, types", "float16 as f2, int8 as i1"]
+)
+def test_types_that_the_rules_know_can_be_imported(compiled: Compile, names: str) -> None:
+    report = compiled(answer(PLAIN, above=f"from numba import {names}\n"))
+    assert report.problem == "" or "cannot be imported" in report.problem
+
+
 def test_fewer_registers_are_paid_for_in_spills(compiled: Compile) -> None:
     body = "i = cuda.grid(1)\ns = float32(0)\nfor j in range(8):\n    s += math.sin(a[i + j]) * math.exp(a[i])\no[i] = s"
     free = compiled(answer(body)).kernels[0]

@@ -105,7 +105,10 @@ def _thing(full: str, cuda: Any) -> Any:
     known = {"cuda": cuda, "math": math, "numpy": import_module("numpy"), "numba": numba()}
     thing: Any = known[module]
     for name in rest.split(".") if rest else ():
-        thing = getattr(thing, name)
+        instead = getattr(known["numba"].types, name, None) if module == "numba" else None
+        thing = getattr(thing, name, instead)
+        if thing is None:
+            raise Wrong(f"there is no `{full}` here")
     return thing
 
 
