@@ -1,0 +1,1 @@
+"""Kernels in Triton: rules, checked execution on the CPU, and the compile gate."""

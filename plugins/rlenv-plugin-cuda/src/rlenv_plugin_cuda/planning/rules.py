@@ -1,0 +1,321 @@
+"""What a launch plan may say: shapes, arithmetic of whole numbers, arrays of its own, and launches.
+
+Nothing in it reaches an element, a module or an attribute that has no place in these tables.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from .values import DTYPES, Refused
+
+__all__ = [
+    "ALLOCATE",
+    "BUILTINS",
+    "FACTS",
+    "FUNCTIONS",
+    "METHODS",
+    "Names",
+    "check_constant",
+    "check_plan",
+    "plain",
+    "what",
+]
+
+DEPTH = 60
+BUILTINS = frozenset(
+    {"abs", "bool", "float", "int", "len", "max", "min", "range", "round", "tuple"}
+)
+FACTS = frozenset({"shape", "ndim", "dtype", "device", "size", "is_cuda"})
+METHODS = frozenset(
+    [
+        "numel",
+        "size",
+        "stride",
+        "dim",
+        "element_size",
+        "is_contiguous",
+        "contiguous",
+        "view",
+        "reshape",
+        "flatten",
+        "zero_",
+        "fill_",
+    ]
+)
+ALLOCATE = frozenset(
+    ["empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"]
+)
+MATH = frozenset(["ceil", "floor", "sqrt", "log2", "log", "exp", "prod", "gcd", "pi", "e", "inf"])
+FUNCTIONS = frozenset(
+    {
+        "triton.cdiv",
+        "triton.next_power_of_2",
+        "triton.language.cdiv",
+        "triton.language.constexpr",
+        "torch.cuda.synchronize",
+        "torch.device",
+        *(f"torch.{name}" for name in ALLOCATE),
+        *(f"math.{name}" for name in MATH),
+    }
+)
+TYPES = frozenset(
+    {*(f"torch.{name}" for name in DTYPES), *(f"triton.language.{name}" for name in DTYPES)}
+)
+VALUES = frozenset({"math.pi", "math.e", "math.inf"}) | TYPES
+_OPERATORS = (
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.BitAnd,
+    ast.BitOr, ast.BitXor, ast.UAdd, ast.USub, ast.Not, ast.Invert, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt,
+    ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
+)  # fmt: skip
+_NAMED = {
+    "Try": "try", "With": "with", "ListComp": "a comprehension", "GeneratorExp": "a comprehension",
+    "DictComp": "a comprehension", "SetComp": "a comprehension", "JoinedStr": "a formatted text",
+    "NamedExpr": "`:=`", "FunctionDef": "a function", "ClassDef": "a class", "Lambda": "a lambda",
+    "Import": "an import", "ImportFrom": "an import", "Dict": "a dict", "Set": "a set", "Starred": "a star",
+    "Slice": "a slice", "List": "a list", "Yield": "yield", "Await": "await", "Raise": "raise",
+    "Delete": "del", "Global": "global", "Nonlocal": "nonlocal", "Match": "match", "Constant": "a text",
+    "Break": "break", "Continue": "continue", "Assert": "assert", "AsyncFunctionDef": "async",
+}  # fmt: skip
+
+
+class Names:
+    """What the names at the top of a program mean.
+
+    Args:
+        modules: name → full name ("tl" → "triton.language").
+        constants: name → its expression.
+        kernels: name → its parameters.
+    """
+
+    def __init__(self) -> None:
+        self.modules: dict[str, str] = {}
+        self.constants: dict[str, ast.expr] = {}
+        self.kernels: dict[str, list[str]] = {}
+
+    def dotted(self, node: ast.expr) -> str:
+        """The full name of ``tl.float32``, whatever its module is called here; "" for what is none."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self.modules:
+            return ""
+        return ".".join([self.modules[node.id], *reversed(parts)])
+
+
+def what(node: ast.AST) -> str:
+    """A kind of node in words."""
+    kind = type(node).__name__
+    return _NAMED.get(kind, kind)
+
+
+def plain(name: str, line: int) -> None:
+    """Raises Refused for a name that is not for answers."""
+    if (name.startswith("_") and name != "_") or len(name) > 80 or not name.isascii():
+        raise Refused(line, f"`{name:.40}`: names begin with a letter, and have at most 80")
+
+
+def check_plan(node: ast.FunctionDef, names: Names) -> None:
+    """Hold ``run`` against the rules.
+
+    Raises:
+        Refused: the first thing that is not allowed.
+    """
+    args = node.args
+    if args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs or args.defaults:
+        raise Refused(node.lineno, "`run` takes plain parameters, without stars and defaults")
+    _Check(names, node).block(node.body, 0)
+
+
+def check_constant(node: ast.expr, names: Names) -> None:
+    """Hold a constant at the top against the rules: numbers, types, and their arithmetic."""
+    check = _Check(names, None)
+    check.expression(node, 0)
+
+
+class _Check:
+    def __init__(self, names: Names, node: ast.FunctionDef | None) -> None:
+        self.names = names
+        self.locals: set[str] = set()
+        if node is not None:
+            for part in ast.walk(node):
+                if isinstance(part, ast.arg):
+                    self._local(part.arg, part.lineno)
+                elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    self._local(part.id, part.lineno)
+        self.plan = node is not None
+
+    def _local(self, name: str, line: int) -> None:
+        plain(name, line)
+        if name in self.names.modules or name in self.names.kernels:
+            raise Refused(line, f"`{name}` means something else outside `run`")
+        self.locals.add(name)
+
+    def block(self, body: list[ast.stmt], depth: int) -> None:
+        for place, statement in enumerate(body):
+            if (
+                place == 0
+                and depth == 0
+                and isinstance(statement, ast.Expr)
+                and _text(statement.value)
+            ):
+                continue
+            self.statement(statement, depth + 1)
+
+    def statement(self, node: ast.stmt, depth: int) -> None:
+        if depth > DEPTH:
+            raise Refused(node.lineno, "a plan of so many levels is not read")
+        if isinstance(node, ast.Assign):
+            if len(node.targets) != 1:
+                raise Refused(node.lineno, "one assignment at a time")
+            self._target(node.targets[0])
+            self.expression(node.value, depth, grid=True)
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and node.value is not None:
+            self._target(node.target)
+            self.expression(node.value, depth)
+        elif isinstance(node, ast.If):
+            self.expression(node.test, depth)
+            self.block(node.body, depth)
+            self.block(node.orelse, depth)
+        elif isinstance(node, ast.For) and not node.orelse:
+            self._loop(node, depth)
+        elif isinstance(node, ast.Return):
+            if node.value is not None:
+                self.expression(node.value, depth)
+        elif isinstance(node, ast.Assert):
+            self.expression(node.test, depth)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            self.expression(node.value, depth)
+        elif not isinstance(node, ast.Pass):
+            raise Refused(
+                node.lineno, f"{what(node)} has no place in a plan: shapes, numbers and launches do"
+            )
+
+    def _loop(self, node: ast.For, depth: int) -> None:
+        call = node.iter
+        if not (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "range"
+        ):
+            raise Refused(node.lineno, "a for loop goes over range(…)")
+        self._target(node.target)
+        self.expression(call, depth)
+        self.block(node.body, depth)
+
+    def _target(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Tuple):
+            for part in node.elts:
+                self._target(part)
+        elif not isinstance(node, ast.Name):
+            raise Refused(
+                node.lineno,
+                f"`run` assigns to names only, not to {what(node)}: elements are for kernels",
+            )
+
+    def expression(self, node: ast.expr, depth: int, *, grid: bool = False) -> None:
+        if depth > DEPTH:
+            raise Refused(node.lineno, "an expression of so many levels is not read")
+        if isinstance(node, ast.Constant):
+            self._constant(node)
+        elif isinstance(node, ast.Name):
+            self._name(node)
+        elif isinstance(node, ast.Attribute):
+            self._attribute(node, depth)
+        elif isinstance(node, ast.Call):
+            self._call(node, depth)
+        elif isinstance(node, ast.Lambda) and grid and self.plan:
+            self._lambda(node, depth)
+        elif isinstance(node, ast.Subscript):
+            self.expression(node.value, depth + 1)
+            self.expression(node.slice, depth + 1)
+        elif isinstance(
+            node, (ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp)
+        ):
+            for part in ast.iter_child_nodes(node):
+                if isinstance(part, ast.expr):
+                    self.expression(part, depth + 1)
+                elif not isinstance(part, (*_OPERATORS, ast.expr_context)):
+                    raise Refused(node.lineno, f"{what(part)} has no place in a plan")
+        else:
+            raise Refused(
+                node.lineno, f"{what(node)} has no place in a plan: shapes, numbers and launches do"
+            )
+
+    def _constant(self, node: ast.Constant) -> None:
+        value = node.value
+        if value is None or isinstance(value, (int, float)):
+            return
+        if not (isinstance(value, str) and len(value) <= 80):
+            raise Refused(node.lineno, f"{value!r:.40} has no place in a plan")
+
+    def _name(self, node: ast.Name) -> None:
+        known = node.id in self.locals or node.id in self.names.constants
+        if not known and self.names.dotted(node) not in VALUES:
+            raise Refused(
+                node.lineno, f"`{node.id:.60}` is no parameter, variable or constant here"
+            )
+
+    def _attribute(self, node: ast.Attribute, depth: int) -> None:
+        full = self.names.dotted(node)
+        if full:
+            if full not in VALUES:
+                raise Refused(node.lineno, f"`{full:.80}` has no place in a plan")
+        elif node.attr not in FACTS:
+            raise Refused(
+                node.lineno,
+                f"`.{node.attr:.40}`: of an array a plan knows shape and type, not what it holds",
+            )
+        else:
+            self.expression(node.value, depth + 1)
+
+    def _lambda(self, node: ast.Lambda, depth: int) -> None:
+        if len(node.args.args) != 1 or node.args.defaults or node.args.vararg or node.args.kwarg:
+            raise Refused(node.lineno, "a grid is a lambda of one parameter")
+        self.expression(node.body, depth + 1)
+
+    def _call(self, node: ast.Call, depth: int) -> None:
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise Refused(node.lineno, "a call spreads no arguments")
+            plain(keyword.arg, node.lineno)
+            self.expression(keyword.value, depth + 1)
+        for part in node.args:
+            self.expression(part, depth + 1)
+        func = node.func
+        full = self.names.dotted(func)
+        if isinstance(func, ast.Subscript):
+            self._launch(func, depth)
+        elif full:
+            if full not in FUNCTIONS:
+                raise Refused(
+                    node.lineno,
+                    f"`{full:.80}` cannot be called in a plan: what is computed, kernels compute",
+                )
+        elif isinstance(func, ast.Name):
+            if func.id not in BUILTINS or func.id in self.locals:
+                raise Refused(node.lineno, f"`{func.id:.60}` cannot be called in a plan")
+        elif isinstance(func, ast.Attribute) and func.attr in METHODS:
+            self.expression(func.value, depth + 1)
+        else:
+            shown = f".{func.attr}" if isinstance(func, ast.Attribute) else what(func)
+            raise Refused(
+                node.lineno,
+                f"`{shown:.60}` cannot be called in a plan: what is computed, kernels compute",
+            )
+
+    def _launch(self, func: ast.Subscript, depth: int) -> None:
+        if (
+            not self.plan
+            or not isinstance(func.value, ast.Name)
+            or func.value.id not in self.names.kernels
+        ):
+            raise Refused(
+                func.lineno, "only kernels of this answer are launched, as kernel[grid](…)"
+            )
+        self.expression(func.slice, depth + 1, grid=True)
+
+
+def _text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
