@@ -6,11 +6,15 @@ Importing this module imports none of them, and neither numpy, numba, triton nor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rlenv.hooks import hookimpl
 
-__all__ = ["RLENV_API", "rlenv_stages"]
+if TYPE_CHECKING:
+    from rlenv.hooks import Attack, Examples, Rewrite
+
+__all__ = ["RLENV_API", "rlenv_attacks", "rlenv_examples", "rlenv_rewrites", "rlenv_stages"]
 
 RLENV_API = 1
 
@@ -26,3 +30,27 @@ def rlenv_stages() -> Mapping[str, str]:
         "limits": f"{home}.limits:Limits",
         "speed": f"{home}.speed:Speed",
     }
+
+
+@hookimpl
+def rlenv_examples() -> Mapping[str, Sequence[Examples]]:
+    """Kernels that are surely right and surely wrong."""
+    from .examples import examples
+
+    return examples()
+
+
+@hookimpl
+def rlenv_rewrites() -> Mapping[str, Sequence[Rewrite]]:
+    """Ways to write the same kernels, and ways to write others."""
+    from .rewrites import rewrites
+
+    return rewrites()
+
+
+@hookimpl
+def rlenv_attacks() -> Mapping[str, Sequence[Attack]]:
+    """Responses that try to be paid without a kernel."""
+    from .attacks import attacks
+
+    return attacks()

@@ -20,18 +20,10 @@ _RULES = {
 def refused(program: Program) -> Bad | None:
     """The first thing that a program may not say, with the line of the response; None where there is none."""
     rules: Any = import_module(_RULES[program.lang])
-    given = (program.source, program.plan) if program.lang == "cuda" else (program.source,)
     try:
-        rules.read(*given)
+        rules.read(program.source)
     except rules.Refused as wrong:
-        return Bad(wrong.said, _line(program, wrong))
+        return Bad(wrong.said, program.place(wrong.line))
     except (MemoryError, RecursionError, ValueError) as error:  # however odd it is, it is an answer
         return Bad(f"it cannot be read: {type(error).__name__}", program.line)
     return None
-
-
-def _line(program: Program, wrong: Any) -> int:
-    if not wrong.line:
-        return 0
-    begins = program.plan_line if getattr(wrong, "plan", False) else program.line
-    return int(wrong.line) + begins - 1

@@ -22,15 +22,23 @@ class Program:
         lang: "numba", "triton" or "cuda".
         source: its text.
         line: of the response in which the source begins, from 1.
-        plan: of CUDA C++ the launch plan, in Python; "" where the response has none.
-        plan_line: of the response in which the plan begins, from 1.
+        plan_from: line of the source in which a launch plan begins that stood in a block of its own; 0: there is none.
+        plan_line: line of the response in which that plan begins.
     """
 
     lang: str
     source: str
     line: int = 1
-    plan: str = ""
+    plan_from: int = 0
     plan_line: int = 1
+
+    def place(self, line: int) -> int:
+        """The line of the response that is a line of the source, 0 for none."""
+        if not line:
+            return 0
+        if self.plan_from and line >= self.plan_from:
+            return line - self.plan_from + self.plan_line
+        return line + self.line - 1
 
 
 @frozen

@@ -69,7 +69,10 @@ def lacking(lang: str, name: str) -> str:
     if name not in BACKENDS[lang]:
         others = ", ".join(BACKENDS[lang])
         return f"backend {name!r} runs no {lang} kernels; for these there are {others}"
-    return backend(lang, name).usable()
+    try:
+        return backend(lang, name).usable()
+    except ModuleNotFoundError as err:
+        return f"backend {name!r} needs {err.name}, which is not installed"
 
 
 def chosen(

@@ -95,8 +95,8 @@ class Rehearsal:
         cases: Sequence[Case],
         box: Box,
         *,
-        baseline: str,
-        cap: float,
+        baseline: str,  # noqa: ARG002 - nothing is compared with it
+        cap: float,  # noqa: ARG002 - nothing is faster
     ) -> Measured:
         """1 for what is right in all cases."""
         from .choosing import chosen

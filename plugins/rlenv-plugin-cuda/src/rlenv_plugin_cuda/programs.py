@@ -50,20 +50,27 @@ def program_of(response: str, lang: str) -> Program | Bad:
     if code is None:
         return Bad(f"the response has no block of {lang} code")
     plan = _last(found, _PYTHON) if lang == "cuda" else None
-    program = Program(
-        lang, code.text, code.line, plan.text if plan else "", plan.line if plan else 1
-    )
-    return _checked(program)
+    for block in (code, plan):
+        problem = _problem(block) if block else None
+        if problem is not None:
+            return problem
+    if plan is None:
+        return Program(lang, code.text, code.line)
+    from .lang_cuda.rules import joined
+
+    whole = joined(code.text, plan.text)
+    begins = whole.count("\n") - plan.text.rstrip("\n").count("\n")
+    return Program(lang, whole, code.line, begins, plan.line)
 
 
-def _checked(program: Program) -> Program | Bad:
-    for text, line in ((program.source, program.line), (program.plan, program.plan_line)):
-        if len(text) > SOURCE_BYTES or len(text.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
-            return Bad(f"the program is longer than {SOURCE_BYTES} bytes", line)
-        for number, part in enumerate(text.split("\n"), line):
-            if "\0" in part or any("\ud800" <= letter <= "\udfff" for letter in part):
-                return Bad("a character that no program has", number)
-    return program
+def _problem(block: Block) -> Bad | None:
+    text = block.text
+    if len(text) > SOURCE_BYTES or len(text.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
+        return Bad(f"the program is longer than {SOURCE_BYTES} bytes", block.line)
+    for number, line in enumerate(text.split("\n"), block.line):
+        if "\0" in line or any("\ud800" <= letter <= "\udfff" for letter in line):
+            return Bad("a character that no program has", number)
+    return None
 
 
 def _last(found: Sequence[Block], labels: Sequence[str]) -> Block | None:

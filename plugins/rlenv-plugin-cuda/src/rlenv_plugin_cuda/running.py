@@ -67,11 +67,8 @@ async def _tried(
 
 def shifted(runs: Runs, program: Program) -> Runs:
     """With lines of the response in place of lines of its program."""
-    trials = [
-        evolve(trial, line=trial.line + program.line - 1) if trial.line else trial
-        for trial in runs.trials
-    ]
-    return evolve(runs, trials=trials, line=runs.line + program.line - 1 if runs.line else 0)
+    trials = [evolve(trial, line=program.place(trial.line)) for trial in runs.trials]
+    return evolve(runs, trials=trials, line=program.place(runs.line))
 
 
 def _together(parts: Sequence[tuple[list[int], Runs]], count: int) -> Runs:

@@ -76,7 +76,7 @@ class Compile(Boxed):
             return Outcome.failed(at_line(problem.line, problem.said), compiled=False)
         report, why = await self._report(program, kernel)
         if report.problem:
-            line = report.line + program.line - 1 if report.line else 0
+            line = program.place(report.line)
             said = at_line(line, f"it does not compile: {report.problem}")
             return Outcome.failed(said, compiled=False, compiler=report.compiler)
         attempt.put(program)

@@ -28,6 +28,7 @@ class _Result:
 
     why: str = ""
     line: int = 0
+    broken: bool = False
     figures: Mapping[str, Any] = {}
     whole: Sequence[str] = ()
 
@@ -41,7 +42,7 @@ class Diff:
 
     Args:
         score: "all": 1 when every case is right, else 0; "fraction": the share of hidden shapes whose cases are
-            all right.
+            all right, and 0 for a kernel that broke in any of them.
     """
 
     phase: ClassVar[str] = "diff"
@@ -111,6 +112,8 @@ class Diff:
 
 def _share(cases: Sequence[Case], results: Sequence[_Result]) -> float:
     """Of the hidden shapes; the number of cases of a shape is drawn, and a score must not move with that."""
+    if any(result.broken for result in results):  # how many came before is drawn, too
+        return 0.0
     shapes: dict[tuple[tuple[str, int], ...], bool] = {}
     for case, result in zip(cases, results, strict=True):
         shape = tuple(sorted(case.sizes.items()))
@@ -121,7 +124,7 @@ def _share(cases: Sequence[Case], results: Sequence[_Result]) -> float:
 def _result(kernel: Kernel, golden: Golden, case: Case, trial: Trial, source: str) -> _Result:
     if trial.outputs is None:
         said = hushed(trial.said, source)
-        return _Result(f"{trial.broken}: {said}" if said else trial.broken, trial.line)
+        return _Result(f"{trial.broken}: {said}" if said else trial.broken, trial.line, broken=True)
     if len(trial.outputs) != len(kernel.outputs):
         return _Result("another number of outputs")
     found = differences(kernel, trial.outputs, golden(case.values, case.sizes))
@@ -131,9 +134,8 @@ def _result(kernel: Kernel, golden: Golden, case: Case, trial: Trial, source: st
         return _Result()
     return _Result(
         "; ".join(_why(name, one) for name, one in wrong),
-        0,
-        {name: _figures(one) for name, one in zip(names, found, strict=True)},
-        [one.text(name) for name, one in wrong],
+        figures={name: _figures(one) for name, one in zip(names, found, strict=True)},
+        whole=[one.text(name) for name, one in wrong],
     )
 
 

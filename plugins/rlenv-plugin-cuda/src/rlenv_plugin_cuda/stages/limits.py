@@ -101,7 +101,7 @@ class Limits(Running):
         if self._compiles(limits):
             report = await self._report(attempt, program, kernel)
         if report.problem:
-            line = report.line + program.line - 1 if report.line else 0
+            line = program.place(report.line)
             return Outcome.failed(at_line(line, f"it does not compile: {report.problem}"))
         if not self._launches(limits):
             return self._outcome(_Used(report, (), ()), limits)

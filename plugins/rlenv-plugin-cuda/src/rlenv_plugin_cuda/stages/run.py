@@ -26,7 +26,7 @@ class Run(Running):
     Every hidden shape meets every distribution, in an order and number that no policy can foresee; outputs begin as
     random bytes.  Without a GPU numba kernels are interpreted, which finds accesses out of bounds, races, reads of what
     nobody wrote, and barriers that part of a block misses; large cases are lowered to the CPU with bounds checks.
-    The score is the share of cases that ended with outputs, right or wrong; ``cuda/diff`` compares them.
+    The score is 1 when every case ended with outputs, right or wrong, else 0; ``cuda/diff`` compares them.
     """
 
     phase: ClassVar[str] = "execute"
@@ -69,4 +69,4 @@ def _outcome(runs: Runs, response: str) -> Outcome:
         detail += (
             f"; {at_line(broken[0].line, broken[0].broken)}: {hushed(broken[0].said, response)}"
         )
-    return Outcome((count - len(broken)) / count, detail, data)
+    return Outcome(float(not broken), detail, data)
