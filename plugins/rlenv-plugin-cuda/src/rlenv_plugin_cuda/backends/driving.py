@@ -61,11 +61,7 @@ async def drive(  # noqa: PLR0917 - what a runner is, then what it runs
     until = monotonic() + profile.wall_s
     async with box.session(profile) as session:
         await session.start(boot)
-        try:
-            return await _led(name, session, program, cases, order, until)
-        except BaseException:
-            await session.finish(0)
-            raise
+        return await _led(name, session, program, cases, order, until)
 
 
 async def _led(  # noqa: PLR0917 - as above

@@ -21,6 +21,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
         Answer,
         Function,
         Refused,
+        number,
         plain,
         value,
         what,
@@ -41,6 +42,7 @@ else:
         Answer,
         Function,
         Refused,
+        number,
         plain,
         value,
         what,
@@ -97,15 +99,11 @@ class Body:
             raise Refused(node.lineno, "a loop has no else")
         if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):
             raise Refused(node.lineno, "an expression by itself does nothing")
-        for field, value in ast.iter_fields(node):
+        for _, value in ast.iter_fields(node):
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, ast.stmt):
                     self.statement(part, depth + 1)
-                elif (
-                    isinstance(part, ast.expr)
-                    and field != "annotation"
-                    and not self._iterates(node, part)
-                ):
+                elif isinstance(part, ast.expr) and not self._iterates(node, part):
                     self.expression(part, depth + 1)
 
     def _loop(self, node: ast.For) -> None:
@@ -130,11 +128,8 @@ class Body:
         if not isinstance(node, EXPRESSIONS) or depth > DEPTH:
             raise Refused(node.lineno, f"{what(node)} has no place in a {self.function.role}")
         if isinstance(node, ast.Constant):
-            if (
-                not isinstance(node.value, (int, float, bool, complex))
-                or abs(node.value) > 1 << 1023
-            ):
-                raise Refused(node.lineno, f"{node.value!r:.40} is no number")
+            if not number(node.value):
+                raise Refused(node.lineno, "a literal that is no number of 64 bits")
             return
         if isinstance(node, ast.Name):
             self._name(node)

@@ -29,6 +29,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
         Function,
         Refused,
         known,
+        number,
         plain,
         what,
     )  # fmt: skip
@@ -51,6 +52,7 @@ else:
         Function,
         Refused,
         known,
+        number,
         plain,
         what,
     )  # fmt: skip
@@ -74,6 +76,10 @@ def read(source: str) -> Answer:
         raise Refused(err.lineno or 1, f"no Python: {err.msg}") from None
     except (ValueError, RecursionError, MemoryError) as err:
         raise Refused(1, f"no Python that can be read: {type(err).__name__}") from None
+    try:
+        tree = ast.fix_missing_locations(_Bare().visit(tree))
+    except RecursionError:
+        raise Refused(1, "it is nested too deeply") from None
     answer = Answer()
     for place, node in enumerate(tree.body):
         _top(answer, node, first=place == 0)
@@ -170,8 +176,44 @@ def _signature(node: ast.FunctionDef) -> None:
         raise Refused(
             node.lineno, f"`{node.name}` takes plain parameters, without stars and defaults"
         )
-    for argument in args.args:
-        plain(argument.arg, node.lineno)
+    if getattr(node, "type_params", None):
+        raise Refused(node.lineno, f"`{node.name}` takes no parameters of types")
+    names = [argument.arg for argument in args.args]
+    for name in names:
+        plain(name, node.lineno)
+    if len(set(names)) < len(names):
+        raise Refused(node.lineno, f"`{node.name}` has two parameters of one name")
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes annotations off: whoever runs a definition evaluates them."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        _annotation(node.annotation)
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        _annotation(node.returns)
+        node.returns = None
+        self.generic_visit(node)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        _annotation(node.annotation)
+        if node.value is None or not isinstance(node.target, ast.Name):
+            raise Refused(node.lineno, "a variable is given a value where it is annotated")
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+
+
+def _annotation(node: ast.expr | None) -> None:
+    """A name, or names with dots between."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    nothing = isinstance(node, ast.Constant) and node.value is None
+    if node is not None and not isinstance(node, ast.Name) and not nothing:
+        said = f"{what(node)} in an annotation: a name of a type stands there"
+        raise Refused(node.lineno, said)
 
 
 def _constant(answer: Answer, node: ast.expr) -> None:
@@ -181,7 +223,7 @@ def _constant(answer: Answer, node: ast.expr) -> None:
             part, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
         )
         if isinstance(part, ast.Constant):
-            ok = isinstance(part.value, (int, float, bool, complex))
+            ok = number(part.value)
         elif isinstance(part, ast.Name):
             ok = part.id in answer.constants or part.id in answer.names
         elif isinstance(part, ast.Attribute):

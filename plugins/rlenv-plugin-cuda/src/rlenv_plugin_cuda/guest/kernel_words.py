@@ -6,7 +6,7 @@ import ast
 
 __all__ = [
     "ARRAY", "BARRIERS", "BUILTINS", "CALLS", "DEPTH", "DTYPES", "EXPRESSIONS", "FACTS", "HOST", "INDICES", "JIT", "MATH", "MODULES",
-    "SOURCE_BYTES", "STATEMENTS", "WARP", "Answer", "Function", "Refused", "known", "plain", "value", "what",
+    "SOURCE_BYTES", "STATEMENTS", "WARP", "Answer", "Function", "Refused", "known", "number", "plain", "value", "what",
 ]  # fmt: skip
 
 SOURCE_BYTES = 1 << 16
@@ -119,7 +119,7 @@ EXPRESSIONS = (
     ast.Attribute, ast.Tuple,
 )  # fmt: skip
 STATEMENTS = (
-    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Return, ast.Expr, ast.Pass, ast.Break,
+    ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Return, ast.Expr, ast.Pass, ast.Break,
     ast.Continue,
 )  # fmt: skip
 
@@ -180,6 +180,13 @@ def known(full: str) -> bool:
 def plain(name: str, line: int) -> None:
     if name.startswith("_") and name != "_":
         raise Refused(line, f"`{name}`: names that begin with an underscore are not for answers")
+
+
+def number(value: object) -> bool:
+    """Whether a literal is a number that fits 64 bits; of float numbers any."""
+    if isinstance(value, int):
+        return -(1 << 63) <= value < 1 << 64
+    return isinstance(value, (float, complex))
 
 
 def value(full: str) -> bool:
