@@ -75,6 +75,8 @@ def test_every_architecture_has_its_report(compiled: Compile) -> None:
         "o[0] = math.erf(a[0]) + math.hypot(a[0], a[1]) + abs(a[0]) + round(a[1]) + a[0] ** 2",
         "o[0] = cuda.shfl_down_sync(0xFFFFFFFF, a[0], 16) + cuda.popc(5) + cuda.fma(a[0], a[1], a[2])",
         "cuda.atomic.add(o, 0, a[0])\ncuda.atomic.max(o, 1, a[0])",
+        "o[0] = cuda.warpsize + cuda.laneid + cuda.gridsize(1) + cuda.cbrt(a[0]) + cuda.activemask()",
+        "o[0] = cuda.syncthreads_count(3) + cuda.ballot_sync(0xFFFFFFFF, a[0] > 0) + (5 >> 1) % 2",
         "x = cuda.local.array(8, float32)\nfor j in range(8):\n    x[j] = a[j]\no[0] = x[int32(a[0]) & 7]",
     ],
 )

@@ -26,10 +26,10 @@ def restore() -> None:
     context = import_module("numba.cuda.descriptor").cuda_target.typing_context
     for function, better in ((max, operator.gt), (min, operator.lt)):
         registry.lower(function, types.VarArg(types.Any))(_lowering(types, better))
-    context.refresh()
-    for function in (max, min):
-        if context._lookup_global(function) is not None:
-            context._remove_global(function)
+    for function in (
+        max,
+        min,
+    ):  # ahead of numba's own, which are added when the context is first used
         context.insert_global(function, types.Function(_template(types, function)))
 
 
