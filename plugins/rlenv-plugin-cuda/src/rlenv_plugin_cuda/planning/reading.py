@@ -275,6 +275,10 @@ class Plan:
             return _math(name, args)
         if name == "constexpr":
             return args[0]
+        if module == "cuda" and name.startswith("device_array"):
+            if len(args) == 2:
+                named = {**named, "dtype": args.pop()}
+            return self._allocate(name.replace("device_array", "empty"), args, named)
         if module == "torch" and name != "device":
             return self._allocate(name, args, named)
         return None
@@ -293,7 +297,7 @@ class Plan:
                 raise Trouble("type", f"torch.{name} of what is no array")
             return self.host.allocate(args[0].shape, given.code if given else args[0].code, fill)
         shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
-        shape = named.get("size", shape)
+        shape = named.get("size", named.get("shape", shape))
         extents = shape if isinstance(shape, tuple) else (shape,)
         if (
             not all(type(extent) is int and 0 <= extent < 1 << 40 for extent in extents)

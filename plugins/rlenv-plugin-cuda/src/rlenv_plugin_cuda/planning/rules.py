@@ -54,13 +54,21 @@ FUNCTIONS = frozenset(
         "triton.language.cdiv",
         "triton.language.constexpr",
         "torch.cuda.synchronize",
+        "cuda.synchronize",
+        "cuda.device_array",
+        "cuda.device_array_like",
         "torch.device",
         *(f"torch.{name}" for name in ALLOCATE),
         *(f"math.{name}" for name in MATH),
     }
 )
+_SIZED = frozenset(name for name in DTYPES if name[-1].isdigit())
 TYPES = frozenset(
-    {*(f"torch.{name}" for name in DTYPES), *(f"triton.language.{name}" for name in DTYPES)}
+    {
+        *(f"torch.{name}" for name in DTYPES),
+        *(f"triton.language.{name}" for name in DTYPES),
+        *(f"numpy.{name}" for name in _SIZED),
+    }
 )
 VALUES = frozenset({"math.pi", "math.e", "math.inf"}) | TYPES
 _OPERATORS = (

@@ -1,0 +1,1 @@
+"""Kernels in CUDA C++: what they may say, and their launch plans."""

@@ -1,0 +1,147 @@
+"""What a CUDA C++ answer may say: kernels with ``extern "C"``, and a launch plan.
+
+The plan stands in a comment: ``// launch:`` alone on its line, then ``// def run(a, b, o):`` and what follows, each
+line a comment of its own.  A launch is ``kernel[grid, block](…)`` or ``kernel[grid, block, 0, shared](…)``; arrays of
+its own are ``cuda.device_array(shape, dtype)``.  ``joined`` makes one text of kernels and a plan beside them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from attrs import frozen
+
+from rlenv_plugin_cuda.building.cpp_rules import refused
+from rlenv_plugin_cuda.planning.rules import Names, check_constant, check_plan, plain, what
+from rlenv_plugin_cuda.planning.values import Refused
+
+from .signatures import Kernel, bare, kernels
+
+__all__ = ["Answer", "Refused", "joined", "read"]
+
+KERNELS = 64
+PLAN_BYTES = 1 << 16
+_LAUNCH = re.compile(r"^[ \t]*//[ \t]*launch:[ \t]*$", re.M)
+_COMMENT = re.compile(r"[ \t]*//[ ]?(.*)")
+_MODULES = {"math": "math", "cuda": "cuda", "torch": "torch", "np": "numpy", "numpy": "numpy"}
+_HOST = re.compile(
+    r"<<<|\b(?:cudaMalloc\w*|cudaMemcpy\w*|cudaLaunch\w*|cudaFree|__host__)\b|\bint\s+main\s*\("
+)
+
+
+@frozen
+class Answer:
+    """What was read: the kernels, the plan, and the names that it knows."""
+
+    source: str
+    kernels: tuple[Kernel, ...]
+    plan: ast.FunctionDef
+    names: Names
+
+
+def joined(cpp: str, plan: str) -> str:
+    """One program of kernels and a plan that stand apart; the plan's lines are its last."""
+    lines = "".join(f"// {line}".rstrip() + "\n" for line in plan.rstrip("\n").split("\n"))
+    return f"{cpp.rstrip()}\n// launch:\n{lines}"
+
+
+def read(source: str) -> Answer:
+    """Read a program and hold it against the rules.
+
+    Raises:
+        Refused: the first thing that is not allowed.
+    """
+    source = source.replace("\r\n", "\n")
+    wrong = refused(source)
+    if wrong:
+        raise Refused(*wrong)
+    host = _HOST.search(bare(source))
+    if host:
+        raise Refused(
+            source.count("\n", 0, host.start()) + 1,
+            f"`{host[0]}`: an answer has no host code; its plan launches",
+        )
+    found = kernels(source)
+    if not 1 <= len(found) <= KERNELS:
+        raise Refused(
+            1,
+            f'{len(found)} kernels; from 1 to {KERNELS} of the form extern "C" __global__ void name(…)',
+        )
+    names = Names()
+    names.modules.update(_MODULES)
+    for kernel in found:
+        plain(kernel.name, kernel.line)
+        if kernel.name in names.kernels or kernel.name in _MODULES:
+            raise Refused(kernel.line, f"`{kernel.name}` is defined twice")
+        names.kernels[kernel.name] = [parameter.name for parameter in kernel.parameters]
+    return Answer(source, found, _plan(source, names), names)
+
+
+def _plan(source: str, names: Names) -> ast.FunctionDef:
+    starts = list(_LAUNCH.finditer(source))
+    if not starts:
+        raise Refused(
+            1,
+            "there is no launch plan: a block of Python with `def run(*inputs, *outputs)`, or `// launch:`",
+        )
+    begin = source.count("\n", 0, starts[-1].end()) + 1
+    lines = []
+    for line in source.split("\n")[begin:]:
+        comment = _COMMENT.fullmatch(line)
+        if comment is None:
+            break
+        lines.append(comment[1])
+    text = "\n".join(lines)
+    if "\\" in text or len(text) > PLAN_BYTES:
+        raise Refused(begin + 1, f"a plan has no backslash, and at most {PLAN_BYTES} bytes")
+    try:
+        tree = ast.parse("\n" * begin + text)
+    except SyntaxError as error:
+        raise Refused(error.lineno or begin, f"the plan is no Python: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Refused(begin, f"a plan that cannot be read: {type(error).__name__}") from None
+    return _top(tree, names, begin)
+
+
+def _top(tree: ast.Module, names: Names, begin: int) -> ast.FunctionDef:
+    plan: ast.FunctionDef | None = None
+    for node in tree.body:
+        if (
+            isinstance(node, ast.FunctionDef)
+            and node.name == "run"
+            and not node.decorator_list
+            and plan is None
+        ):
+            plan = node
+        elif (
+            isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+        ):
+            name = node.targets[0].id
+            plain(name, node.lineno)
+            if name in names.modules or name in names.kernels or name in names.constants:
+                raise Refused(node.lineno, f"`{name}` is defined twice")
+            names.constants[name] = node.value
+        elif not _known(node):
+            raise Refused(
+                node.lineno, f"{what(node)} in a launch plan: constants and `run` stand there"
+            )
+    if plan is None:
+        raise Refused(begin, "the launch plan has no function `run(*inputs, *outputs)`")
+    for expression in names.constants.values():
+        check_constant(expression, names)
+    check_plan(plan, names)
+    return plan
+
+
+def _known(node: ast.stmt) -> bool:
+    """An import of what a plan knows anyway, under its own name."""
+    if isinstance(node, ast.Import):
+        return all(alias.name in _MODULES and alias.asname in (None, "np") for alias in node.names)
+    return (
+        isinstance(node, ast.ImportFrom)
+        and node.module == "numba"
+        and [a.name for a in node.names] == ["cuda"]
+    )

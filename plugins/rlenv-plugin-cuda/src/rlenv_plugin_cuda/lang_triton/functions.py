@@ -1,0 +1,115 @@
+"""Kernels as Python functions that hold no module: every full name is a global of its own."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from rlenv_plugin_cuda.planning.values import DTYPES, Dtype, Trouble
+
+from .body import is_libdevice
+from .library import builtins_of, libdevice
+from .machine import FILE, Machine, dtype_of
+from .names import BUILTINS, LOOPS
+from .rules import Answer
+
+__all__ = ["built", "plain"]
+
+
+class _Device:
+    """A function of the answer, as Triton's reductions call what combines."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self.fn(*args, **named)
+
+
+class _Rewrite(ast.NodeTransformer):
+    """Full names become globals, annotations go, and chains of comparisons become conjunctions."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.used: dict[str, str] = {}
+
+    def _global(self, node: ast.expr, full: str) -> ast.expr:
+        name = f"__{len(self.used)}_{full.rpartition('.')[2]}"
+        self.used.setdefault(full, name)
+        return ast.copy_location(ast.Name(self.used[full], ast.Load()), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        full = self.answer.names.dotted(node)
+        if full:
+            return self._global(node, full)
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        full = self.answer.names.dotted(node)
+        return self._global(node, full) if full else node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        assert node.value is not None
+        made = ast.Assign([node.target], self.visit(node.value))
+        return ast.copy_location(made, node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            return node
+        left, found = node.left, None
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            one: ast.expr = ast.Compare(copy.deepcopy(left), [op], [copy.deepcopy(right)])
+            found = one if found is None else ast.BinOp(found, ast.BitAnd(), one)
+            left = right
+        assert found is not None
+        return ast.fix_missing_locations(ast.copy_location(found, node))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.decorator_list, node.returns = [], None
+        for argument in (*node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        self.generic_visit(node)
+        return node
+
+
+def built(
+    answer: Answer, machine: Machine, constants: dict[str, Any]
+) -> dict[str, Callable[..., Any]]:
+    """The kernels and device functions of an answer, by name, in a namespace of their own."""
+    rewrite = _Rewrite(answer)
+    nodes = [rewrite.visit(copy.deepcopy(function.node)) for function in answer.functions.values()]
+    module = ast.fix_missing_locations(ast.Module(nodes, []))
+    space: dict[str, Any] = {"__builtins__": {}, **builtins_of(machine)}
+    space.update({name: plain(value) for name, value in constants.items()})
+    space.update({name: _meaning(machine, full) for full, name in rewrite.used.items()})
+    exec(compile(module, FILE, "exec", dont_inherit=True), space)  # held against the rules before  # noqa: S102
+    functions = {name: space[name] for name in answer.functions}
+    space.update({name: _Device(function) for name, function in functions.items()})
+    return functions
+
+
+def plain(value: Any) -> Any:
+    """A value of a plan as kernels take it."""
+    return dtype_of(value.code) if isinstance(value, Dtype) else value
+
+
+def _meaning(machine: Machine, full: str) -> Any:
+    module, _, name = full.rpartition(".")
+    if is_libdevice(full):
+        return libdevice(machine, name)
+    if name == "constexpr":
+        return lambda value: value
+    if full in LOOPS:
+        return builtins_of(machine)["range"]
+    if full in BUILTINS:
+        return builtins_of(machine)[full]
+    if module == "triton.language" and name in DTYPES and hasattr(machine.tl, name):
+        return getattr(machine.tl, name)
+    found = getattr(machine.tl.math if module.endswith(".math") else machine.tl, name, None)
+    if found is None:
+        raise Trouble("missing", f"`{full}` is not of this version of Triton")
+    return found
