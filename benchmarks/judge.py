@@ -2,7 +2,9 @@
 
 The server is the tests' own, in a process of its own, each answer taking some milliseconds as a model's does.  Its
 throughput is what the plainest possible client gets in the same run: one ready-made request written to as many open
-sockets as may be in flight.  Both go in turn, several times; the median ratio counts.  Usage: python benchmarks/judge.py
+sockets as may be in flight.  Beside it, where aiohttp is installed, what it gets with one ready-made body, as a peer's
+client would that neither makes prompts nor reads verdicts.  All go in turn, several times; the median ratios count.
+Usage: python benchmarks/judge.py
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ sys.path[0] = str(ROOT)  # the neighbor `math.py` would hide the standard librar
 import argparse
 import asyncio
 import json
+import math
 import resource
 import statistics
 import subprocess
@@ -78,6 +81,28 @@ async def plainest(port: int, calls: int, in_flight: int) -> float:
     return rate
 
 
+async def peer(port: int, calls: int, in_flight: int) -> float:
+    """Calls a second of aiohttp, with a ready-made body; nan where it is not installed."""
+    try:
+        import aiohttp
+    except ImportError:
+        return math.nan
+    messages = seal("Is it good?", {"response": ESSAY}, FIELDS, KEY, 0).messages
+    whole = {"model": "honest", "messages": messages, "max_tokens": 2048, "temperature": 0}
+    body, url = json.dumps(whole).encode(), f"http://127.0.0.1:{port}/v1/chat/completions"
+    gate = asyncio.Semaphore(in_flight)
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=in_flight)) as session:
+
+        async def one(_: int) -> None:
+            async with gate, session.post(url, data=body) as response:
+                await response.json()
+
+        await asyncio.gather(*map(one, range(in_flight)))
+        began = time.perf_counter()
+        await asyncio.gather(*map(one, range(calls)))
+        return calls / (time.perf_counter() - began)
+
+
 async def ours(client: Client, calls: int, first: int) -> float:
     """Verdicts a second: envelope, call, reading; every response another one."""
 
@@ -91,20 +116,21 @@ async def ours(client: Client, calls: int, first: int) -> float:
 
 
 async def compare(port: int, calls: int, in_flight: int, rounds: int, cache: str) -> list[float]:
-    """Medians: the server's own calls a second, ours, the ratio, ours from the cache, our CPU ms a call."""
+    """Medians: calls a second of sockets, of aiohttp, ours, both ratios, ours from the cache; our CPU ms a call."""
     endpoint = Endpoint(f"http://127.0.0.1:{port}/v1", "honest", key_env=None)
     client = Client.from_endpoints([endpoint], concurrency=in_flight, cache=cache)
     rows = []
     await ours(client, in_flight, -in_flight)  # connections are opened once, as the sockets' are
     for i in range(rounds):
         plain = await plainest(port, calls, in_flight)
+        other = await peer(port, calls, in_flight)
         cpu = resource.getrusage(resource.RUSAGE_SELF).ru_utime
         rate = await ours(client, calls, i * calls)
         cpu = resource.getrusage(resource.RUSAGE_SELF).ru_utime - cpu
         sent = client.spent.calls
         again = await ours(client, calls, i * calls)
         assert client.spent.calls == sent, "the second run is free"
-        rows.append((plain, rate, rate / plain, again, 1000 * cpu / calls))
+        rows.append((plain, other, rate, rate / plain, rate / other, again, 1000 * cpu / calls))
     await client.close()
     return [statistics.median(column) for column in zip(*rows, strict=True)]
 
@@ -117,16 +143,27 @@ def main() -> None:
     parser.add_argument("--milliseconds", type=float, nargs="+", default=[0, 20, 50, 200])
     options = parser.parse_args()
     table = Table(title=f"{options.calls} calls, {options.in_flight} in flight")
-    columns = ("an answer takes", "server's own", "ours", "of it", "from cache", "our CPU")
+    columns = (
+        "an answer takes",
+        "sockets",
+        "aiohttp",
+        "ours",
+        "of sockets",
+        "of aiohttp",
+        "from cache",
+        "our CPU",
+    )
     for column in columns:
         table.add_column(column, justify="right")
     for taken in options.milliseconds:
         with serving(taken / 1000) as port, tempfile.TemporaryDirectory() as folder:
             cache = str(Path(folder) / "cache")
             calls = (port, options.calls, options.in_flight, options.rounds, cache)
-            own, got, ratio, again, cpu = asyncio.run(compare(*calls))
-        shown = (f"{own:.0f}/s", f"{got:.0f}/s", f"{ratio:.0%}", f"{again:.0f}/s", f"{cpu:.2f} ms")
-        table.add_row(f"{taken:g} ms", *shown)
+            own, other, *got, again, cpu = asyncio.run(compare(*calls))
+        rate, ratio, ratio_peer = got
+        speeds = [f"{x:.0f}/s" for x in (own, other, rate)]
+        rest = (f"{ratio:.0%}", f"{ratio_peer:.0%}", f"{again:.0f}/s", f"{cpu:.2f} ms")
+        table.add_row(f"{taken:g} ms", *speeds, *rest)
     Console().print(table)
 
 

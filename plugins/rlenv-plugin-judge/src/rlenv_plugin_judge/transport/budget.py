@@ -41,6 +41,7 @@ class Budget:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._endless = limits == Limits()
         self._lock = threading.Lock()
         self._held = Cost()
         self.spent = Cost()
@@ -52,6 +53,8 @@ class Budget:
         Raises:
             VerifierFault: it does not fit; waiting longer would not help.
         """
+        if self._endless:
+            return
         while (over := self._hold(expected)) is not None:
             if over:
                 raise unavailable(
@@ -83,6 +86,7 @@ class Budget:
     def settle(self, expected: Cost, actual: Cost, usage: Usage) -> None:
         """What was set aside became ``actual``."""
         with self._lock:
-            self._held -= expected
+            if not self._endless:
+                self._held -= expected
             self.spent += actual
             self.usage += usage

@@ -7,11 +7,11 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from weakref import finalize
 
+from attrs import evolve
 from rlenv.errors import ConfigError
 
 from .endpoint import Endpoint
@@ -23,19 +23,20 @@ _APPLICATION = 0x726C6A31  # "rlj1": no other program's file is written to
 _GATHER = 0.1  # seconds of replies that are written at once
 _READER_WAITS = 2.0  # seconds for a lock; an event loop stands still meanwhile
 _WRITER_WAITS = 30.0
-_T = TypeVar("_T")
+_FIND = "SELECT value FROM replies WHERE key = ?"
 
 
 def key_of(endpoint: Endpoint, request: Request) -> str:
     """sha256 over all that an answer depends on: model and revision, messages, parameters, protocol."""
     what = {
-        "protocol": PROTOCOL,
         "model": request.model or endpoint.model,
-        "revision": endpoint.revision,
-        "messages": [dict(m) for m in request.messages],
         "params": {**endpoint.params, **request.params},
+        "protocol": PROTOCOL,
+        "revision": endpoint.revision,
     }
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+    rest = json.dumps(what, sort_keys=True)  # "messages" comes first in this order
+    whole = f'{{"messages": {request.written()}, {rest[1:]}'
+    return hashlib.sha256(whole.encode()).hexdigest()
 
 
 class Cache:
@@ -46,8 +47,8 @@ class Cache:
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._pid = 0
-        self._waiting: dict[str, bytes | None] = {}
-        self._writing: dict[str, bytes | None] = {}
+        self._waiting: dict[str, Reply | None] = {}
+        self._writing: dict[str, Reply | None] = {}
         self._hurry = threading.Event()
         self._writer: threading.Thread | None = None
         self._broken: sqlite3.Error | None = None
@@ -58,22 +59,21 @@ class Cache:
             self._check()
             for pending in (self._waiting, self._writing):
                 if key in pending:
-                    value = pending[key]
-                    return None if value is None else unpack(key, value)
-            query = "SELECT value FROM replies WHERE key = ?"
-            row = self._try(lambda db: db.execute(query, (key,)).fetchone())
+                    reply = pending[key]
+                    return None if reply is None else evolve(reply, cached=True)
+            row = self._row(key)
         return unpack(key, row[0]) if row else None
 
     def put(self, key: str, reply: Reply) -> None:
-        self._later(key, pack(key, reply))
+        self._later(key, reply)
 
     def forget(self, key: str) -> None:
         self._later(key, None)
 
-    def _later(self, key: str, value: bytes | None) -> None:
+    def _later(self, key: str, reply: Reply | None) -> None:
         with self._lock:
             self._check()
-            self._waiting[key] = value
+            self._waiting[key] = reply
             if self._writer is None or not self._writer.is_alive():
                 self._writer = threading.Thread(target=self._write, name="rlenv-judge-cache")
                 self._writer.start()
@@ -86,8 +86,8 @@ class Cache:
             return
         try:
             while self._next():
-                gone = [(key,) for key, value in self._writing.items() if value is None]
-                kept = [(key, value) for key, value in self._writing.items() if value is not None]
+                gone = [(key,) for key, reply in self._writing.items() if reply is None]
+                kept = [(key, pack(key, reply)) for key, reply in self._writing.items() if reply]
                 db.execute("BEGIN IMMEDIATE")
                 db.executemany("DELETE FROM replies WHERE key = ?", gone)
                 db.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?)", kept)
@@ -126,12 +126,13 @@ class Cache:
         if self._broken is not None:
             raise self._damaged(self._broken)
 
-    def _try(self, read: Callable[[sqlite3.Connection], _T]) -> _T:
+    def _row(self, key: str) -> tuple[Any] | None:
         try:
             if self._db is None or self._pid != os.getpid():
                 self._db, self._pid = self._connect(_READER_WAITS), os.getpid()
                 finalize(self, self._db.close)  # also at exit, for those who never close
-            return read(self._db)
+            found: tuple[Any] | None = self._db.execute(_FIND, (key,)).fetchone()
+            return found
         except sqlite3.Error as err:
             raise self._damaged(err) from None
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
+from attrs import evolve
 from rlenv.errors import ConfigError, VerifierFault
 
 from .address import chat_url
@@ -22,6 +23,7 @@ from .limiter import Limiter
 from .limits import Limits, Rate, Retries
 from .request import Reply, Request, Usage
 from .retry import pause
+from .slot import Slot
 from .wording import Dialect, reply_of
 
 _GUESS = 512  # tokens of an answer whose length nobody limited
@@ -198,13 +200,15 @@ class Client:
         endpoint = self.endpoints[i]
         guess = _guess(endpoint, request)
         expected = cost(endpoint, guess)
-        async with self._gate():
+        slot = Slot(self._gate())
+        try:
+            await slot.take()
             await self._budget.hold(expected)
             actual, usage = Cost(), Usage()
             try:
                 await self._limiter.enter(guess.total)
                 actual, usage = expected, guess  # a call that is cut off is paid for
-                reply = _filled(await self._exchange(i, request), guess)
+                reply = _filled(await self._exchange(i, request, slot), guess)
                 actual, usage = cost(endpoint, reply.usage), reply.usage
                 return reply
             except Failure as err:
@@ -215,13 +219,17 @@ class Client:
                 self._budget.settle(expected, actual, usage)
                 if actual.calls:
                     self._limiter.settle(guess.total, usage.total)
+        finally:
+            slot.free()
 
-    async def _exchange(self, i: int, request: Request) -> Reply:
+    async def _exchange(self, i: int, request: Request, slot: Slot) -> Reply:
         endpoint, dialect = self.endpoints[i], self._dialects[i]
         while True:
             body = dialect.body(endpoint, request)
-            answer = await self._http.post(self._urls[i], body, headers(endpoint))
-            answer = type(answer)(answer.status, answer.headers, strike_out(answer.body, endpoint))
+            await slot.take()
+            answer = await self._http.post(self._urls[i], body, headers(endpoint), slot.free)
+            if endpoint.key_env:
+                answer = evolve(answer, body=strike_out(answer.body, endpoint))
             if answer.status not in {400, 422} or not dialect.learn(answer, body):
                 return reply_of(answer, endpoint)
 

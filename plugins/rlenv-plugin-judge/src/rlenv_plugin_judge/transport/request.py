@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
@@ -25,6 +26,14 @@ class Request:
     model: str
     messages: tuple[Mapping[str, str], ...] = field(converter=_tupled)
     params: Mapping[str, Any] = field(factory=dict)
+    _written: list[str] = field(factory=list, init=False, eq=False, repr=False)
+
+    def written(self) -> str:
+        """The messages in JSON, ASCII, keys in order; written once, since cache and server both want them."""
+        if not self._written:
+            messages = [dict(m) for m in self.messages]
+            self._written.append(json.dumps(messages, sort_keys=True))
+        return self._written[0]
 
 
 @frozen

@@ -16,10 +16,10 @@ from typing import Any
 
 from .endpoint import Endpoint
 from .errors import Failure, TooLong
-from .http import Answer
 from .reading import read_reply
 from .request import Reply, Request
 from .retry import retry_after
+from .wire import Answer
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529})
 _CONTEXT = re.compile(
@@ -42,13 +42,13 @@ class Dialect:
     def body(self, endpoint: Endpoint, request: Request) -> bytes:
         """The JSON to send; ASCII, so that any text survives any server."""
         params = {**endpoint.params, **request.params}
-        for name in self.dropped:
+        for name in ("messages", *self.dropped):
             params.pop(name, None)
         if self.renames_max_tokens and "max_tokens" in params:
             params["max_completion_tokens"] = params.pop("max_tokens")
         model = request.model or endpoint.model
-        whole = {**params, "model": model, "messages": [dict(m) for m in request.messages]}
-        return json.dumps({**whole, "stream": False}).encode()
+        rest = json.dumps({**params, "model": model, "stream": False})
+        return f'{rest[:-1]}, "messages": {request.written()}}}'.encode()
 
     def learn(self, answer: Answer, sent: bytes) -> bool:
         """Whether a 400 names a parameter of ``sent`` that will be sent in another way from now on, or left out."""
@@ -94,7 +94,7 @@ def reply_of(answer: Answer, endpoint: Endpoint) -> Reply:
     status = answer.status
     if status == 200:
         return read_reply(answer.body, endpoint)
-    after = retry_after(answer.headers.get("Retry-After"))
+    after = retry_after(answer.headers.get("retry-after"))
     if status in {400, 413, 422, 500} and _CONTEXT.search(answer.body[:20_000]):
         raise TooLong("the request is longer than the judge model's context")
     if status in _AGAIN:
