@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from attrs import frozen
+from rlenv.errors import VerifierFault
+from rlenv.values import Fault
 
 from .artifacts import Program
 from .box import Box
@@ -74,8 +76,26 @@ class Clock(Protocol):
 def clock(name: str) -> Clock:
     """The clock of this name."""
     module, _, attribute = CLOCKS[name].partition(":")
-    made: Clock = getattr(import_module(module), attribute)()
+    try:
+        made: Clock = getattr(import_module(module), attribute)()
+    except ModuleNotFoundError as err:
+        return _Missing(f"clock {name!r} needs {err.name}, which is not installed")
     return made
+
+
+@frozen
+class _Missing:
+    """A clock that cannot be had, and why."""
+
+    why: str
+
+    def usable(self) -> str:
+        """Why not."""
+        return self.why
+
+    async def measure(self, *_: Any, **__: Any) -> Measured:
+        """Nobody asks what is not usable."""
+        raise VerifierFault(Fault("unavailable", self.why))
 
 
 class Rehearsal:

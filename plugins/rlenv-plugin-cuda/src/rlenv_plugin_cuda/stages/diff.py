@@ -144,7 +144,11 @@ def _why(name: str, found: Difference) -> str:
     share = found.violations / max(1, found.elements)
     odd = ", with NaN or infinity on one side only" if found.classes else ""
     much = "all of it is wrong" if share == 1 else f"{_percent(share)} of it is wrong"
-    return f"{name}: {much} (relative error {found.relative_l2:.1g}){odd}"
+    return f"{name}: {much} (relative error {_error(found)}){odd}"
+
+
+def _error(found: Difference) -> str:
+    return f"{found.relative_l2:.1g}" if found.relative_l2 < 10 else "over 10"
 
 
 def _percent(share: float) -> str:
@@ -156,5 +160,5 @@ def _figures(found: Difference) -> dict[str, Any]:
     return {
         "wrong": float(f"{share:.2g}"),
         "classes": bool(found.classes),
-        "relative_error": float(f"{found.relative_l2:.1g}"),
+        "relative_error": min(10.0, float(f"{found.relative_l2:.1g}")),
     }
