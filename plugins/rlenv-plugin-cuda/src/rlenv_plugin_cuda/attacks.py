@@ -19,11 +19,12 @@ def attacks() -> Mapping[str, Sequence[Attack]]:
     plans = [Attack(name, _numba(source)) for name, source in _PLANS.items()]
     kernels = [Attack(name, _kernel(body)) for name, body in _KERNELS.items()]
     stops = [Attack(name, _kernel(body)) for name, body in _STOPS.items()]
+    endless = [Attack(name, _kernel(body)) for name, body in _ENDLESS.items()]
     texts = [Attack(name, _text(text)) for name, text in _TEXTS.items()]
     broken = [Attack(name, _numba(source)) for name, source in _UNREADABLE.items()]
     return {
         "compile": [*plans, *broken],
-        "run": [*plans, *stops, *broken],
+        "run": [*plans, *stops, *endless, *broken],
         "diff": [*plans, *kernels, *stops, *texts, *broken],
         "limits": [*broken, *texts],
         "speed": [*plans, *kernels, *stops, *texts, *broken],
@@ -114,8 +115,11 @@ _KERNELS: Mapping[str, str] = {
 _STOPS: Mapping[str, str] = {
     "one element too far": "OUT[OUT.shape[0]] = 0",
     "far out of bounds": "OUT[1 << 40] = 0",
+}
+_ENDLESS: Mapping[str, str] = {  # each costs the whole budget of cuda/run
     "without end": "while True:\n    pass",
     "without end, at work": "while i >= 0:\n    ITEM = 1",
+    "without end, at a barrier": "while i >= 0:\n    cuda.syncthreads()",
 }
 _UNREADABLE: Mapping[str, str] = {
     "brackets without end": f"X = {'(' * 20_000}1{')' * 20_000}",

@@ -15,7 +15,6 @@ from .box import Box
 from .cases import Case
 from .compare import differences
 from .golden import golden_of
-from .running import shifted
 from .spec import Kernel
 
 __all__ = ["CLOCKS", "Clock", "Measured", "clock"]
@@ -123,7 +122,7 @@ class Rehearsal:
 
         golden = golden_of(kernel)
         ((backend, _), *_) = chosen(kernel.lang, "auto", cases, 1 << 62)
-        runs = shifted(await backend.run(program, kernel, cases, box), program)
+        runs = await backend.run(program, kernel, cases, box)
         if runs.refused:
             return Measured(0.0, problem=runs.refused, line=runs.line)
         for case, trial in zip(cases, runs.trials, strict=True):

@@ -209,7 +209,14 @@ def examples() -> Mapping[str, Sequence[Examples]]:
         limits.append(Examples(right=_pairs(MATMUL, _MATMUL), wrong=wide, gate_only=True))
     return {
         "compile": [Examples(right=_RIGHT, wrong=_REFUSED, gate_only=True)],
-        "run": [Examples(right=(*_RIGHT, *_FALSE[:2]), wrong=(*_STOPS, *_REFUSED), gate_only=True)],
+        "run": [
+            Examples(
+                right=(*_RIGHT, *_FALSE[:2]),
+                wrong=(*_STOPS, *_REFUSED),
+                options={"budget": 3.0},
+                gate_only=True,
+            )
+        ],
         "diff": [Examples(right=_RIGHT, wrong=(*_FALSE, *_STOPS[:3], *_REFUSED[2:6]))],
         "limits": limits,
         "speed": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 
 from attrs import evolve
 from rlenv.errors import VerifierFault
@@ -56,11 +57,13 @@ async def runs_of(attempt: Attempt, kernel: Kernel, box: Box, name: str, small: 
 async def _tried(
     backend: Backend, program: Program, kernel: Kernel, cases: Sequence[Case], box: Box
 ) -> Runs:
+    begun = monotonic()
     for last in range(1, TRIES + 1):
         try:
             return await backend.run(program, kernel, cases, box)
         except VerifierFault as err:
-            if last == TRIES or not err.fault.transient:
+            late = monotonic() - begun > box.budget  # another try would outlast the slot
+            if last == TRIES or late or not err.fault.transient:
                 raise
     raise AssertionError
 

@@ -89,7 +89,7 @@ class Speed(Boxed):
             cap=self.cap,
         )
         if found.problem:
-            said = at_line(found.line, hushed(found.problem, attempt.response))
+            said = at_line(program.place(found.line), hushed(found.problem, attempt.response))
             return Outcome(0.0, said, found.data)
         return Outcome(found.score, found.detail, found.data)
 
