@@ -39,7 +39,7 @@ class Box:
     isolation: str = field(default="jail", validator=validators.in_(ISOLATIONS))
     options: Mapping[str, Any] = field(factory=dict)
     min_isolation: str = field(default="jail", validator=_tier)
-    budget: float = field(default=25.0, validator=validators.gt(0))
+    budget: float = field(default=10.0, validator=validators.gt(0))
 
     def sandbox(self) -> Sandbox:
         """The sandbox, one per process.

@@ -41,7 +41,7 @@ class Boxed:
         metadata=_doc("less than this tier is refused"),
     )
     budget: float = field(
-        default=25.0,
+        default=10.0,
         validator=validators.gt(0),
         metadata=_doc("seconds of CPU for one response; keep it below the slot's timeout"),
     )
