@@ -113,3 +113,34 @@ def test_of_a_run_no_number_is_told_that_gives_a_shape_away() -> None:
     assert len(hushed("long " * 1000, "")) <= 240
     assert at_line(0, "x") == "x"
     assert at_line(7, "x") == "line 7: x"
+
+
+CPP = 'extern "C" __global__ void k(const float* a, float* o) {\n  o[0] = a[0];\n}'
+PLAN = "def run(a, o):\n    k[1, 1](a, o)"
+
+
+@pytest.mark.parametrize("plan_first", [True, False])
+def test_a_plan_in_a_block_of_its_own_joins_its_kernels(plan_first: bool) -> None:
+    parts = [f"```cuda\n{CPP}\n```", f"```python\n{PLAN}\n```"]
+    program = found("\n".join(reversed(parts) if plan_first else parts), "cuda")
+    lines = program.source.split("\n")
+    at = next(number for number, line in enumerate(lines, 1) if "def run" in line)
+
+    assert refused(program) is None
+    assert program.place(1) == (6 if plan_first else 2)
+    assert program.place(at) == (2 if plan_first else 7)
+
+
+def test_a_plan_in_comments_needs_no_block_of_its_own() -> None:
+    own = "\n".join(["// launch:", *(f"// {line}" for line in PLAN.split("\n"))])
+    program = found(f"```cuda\n{CPP}\n{own}\n```\nIt runs:\n```python\nprint(1)\n```", "cuda")
+
+    assert program.plan_from == 0
+    assert refused(program) is None
+
+
+def test_host_code_beside_kernels_is_refused_on_its_line() -> None:
+    bad = refused(found(f"```cuda\n{CPP}\n```\n```python\nimport os\n{PLAN}\n```", "cuda"))
+
+    assert bad is not None
+    assert bad.line == 7

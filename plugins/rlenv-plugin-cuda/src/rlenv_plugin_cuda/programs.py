@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from attrs import frozen
@@ -49,7 +50,7 @@ def program_of(response: str, lang: str) -> Program | Bad:
         code = _whole(lines)
     if code is None:
         return Bad(f"the response has no block of {lang} code")
-    plan = _last(found, _PYTHON) if lang == "cuda" else None
+    plan = _last(found, _PYTHON) if lang == "cuda" and not _planned(code.text) else None
     for block in (code, plan):
         problem = _problem(block) if block else None
         if problem is not None:
@@ -61,6 +62,11 @@ def program_of(response: str, lang: str) -> Program | Bad:
     whole = joined(code.text, plan.text)
     begins = whole.count("\n") - plan.text.rstrip("\n").count("\n")
     return Program(lang, whole, code.line, begins, plan.line)
+
+
+_planned = re.compile(
+    r"^[ \t]*//[ \t]*launch:[ \t]*$", re.M
+).search  # a plan in comments of the source
 
 
 def _problem(block: Block) -> Bad | None:
