@@ -21,8 +21,10 @@ _SELDOM_FINAL = _names(
     """mr mrs ms dr prof rev gen sen rep gov capt col lt sgt st vs e.g i.e cf fig figs approx ca viz"""
 )
 _BEFORE_NUMBERS = _names("no nos vol pp p fig figs sec ch art eq")
-_END = re.compile(r"([.!?…]+|[。！？｡۔।॥؟]+)([\"'”’»)\]*_`]*)")
+# Of one kind of marks; a class comes first, which is what is searched for fastest.
+_END = re.compile(r"([.!?…。！？｡۔।॥؟](?:(?<=[.!?…])[.!?…]*+|[。！？｡۔।॥؟]*+))([\"'”’»)\]*_`]*)")
 _STRUCTURE = re.compile(r"\n\s*\n|\n(?=[^\S\n]*(?:[-*+•]|\d+[.)]|#{1,6})\s)")
+_TAIL = re.compile(r"[\w.]*")
 _LIST_NUMBER = re.compile(r"[-*+•#> \t\n]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)")
 
 
@@ -92,17 +94,13 @@ def _abbreviates(text: str, dot: int, after: int, start: int, end: int) -> bool:
 
 def _last_word(text: str, dot: int, least: int) -> str:
     """The letters, digits and inner full stops before ``dot``, caseless."""
-    at = dot
-    while at > least and (text[at - 1].isalnum() or text[at - 1] in "._"):
-        at -= 1
-    return text[at:dot].casefold().strip(".")
+    backward = _TAIL.match(text[least:dot][::-1])
+    return backward.group()[::-1].casefold().strip(".") if backward else ""
 
 
 def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if start < end and (text[start].isalnum() or any(map(str.isalnum, text[start:end]))):
-        return [(start, end)]
+    part = text[start:end].rstrip()
+    bare = part.lstrip()
+    if bare[:1].isalnum() or any(map(str.isalnum, bare)):
+        return [(start + len(part) - len(bare), start + len(part))]
     return []

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 from .sentences import sentences
 from .views import Span, View, caseless, look_alikes, plain
 
-__all__ = ["Text"]
+__all__ = ["Text", "base"]
 
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
-# The first branch is all that most words need.
-_ASCII_WORD = re.compile(
-    r"[A-Za-z0-9]++(?!['\-_&.,:][A-Za-z0-9])"
-    r"|(?:[A-Za-z]\.){2,}"
-    r"|[A-Za-z0-9]++(?:['\-_&][A-Za-z0-9]++|(?<=[0-9])[.,:][0-9][A-Za-z0-9]*+){0,4}"
+_MARKS = re.compile("[\u0300-\u036f]")
+_LATIN = "A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"
+# Letters of Europe's west and the signs of its printers: what needs no table of all of Unicode.
+_WESTERN = re.compile(
+    f"[\x00-\x7f{_LATIN}\u00a0-\u00a9\u00ab\u00b0\u00b7\u00bb\u00bf\u00d7\u00f7\u2010-\u2026\u2030-\u203a\u20ac\u2122\u2190-\u2193\u2212]*+"
 )
+
+
+def _simple(letter: str, joins: str) -> re.Pattern[str]:
+    """The first branch is all that most words need.  One group: ``split`` gives gaps and words in turns."""
+    run = f"[{letter}]"
+    return re.compile(
+        rf"({run}++(?![{joins}.,:]{run})"
+        r"|(?:[A-Za-z]\.){2,}"
+        rf"|{run}++(?:[{joins}]{run}++|(?<=[0-9])[.,:][0-9]{run}*+){{0,4}})"
+    )
+
+
+_ASCII_WORD = _simple("A-Za-z0-9", r"'\-_&")
+_LATIN_WORD = _simple(_LATIN, r"'\u2019\u2018\-\u2010\u2011_&")
 
 
 @lru_cache(maxsize=1)
@@ -30,10 +46,22 @@ def _word() -> Any:
     letter = rf"[\p{{L}}\p{{N}}--{unspaced}]"
     run = rf"{letter}[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--{unspaced}]*+"
     return regex.compile(
-        rf"(?:[A-Za-z]\.){{2,}}|{unspaced}[\p{{M}}\u30FC]*+"
-        rf"|{run}(?:['’‘\-‐‑_&]{run}|(?<=\p{{N}})[.,:٫٬](?=\p{{N}}){run}){{0,4}}",
+        rf"((?:[A-Za-z]\.){{2,}}|{unspaced}[\p{{M}}\u30FC]*+"
+        rf"|{run}(?:['’‘\-‐‑_&]{run}|(?<=\p{{N}})[.,:٫٬](?=\p{{N}}){run}){{0,4}})",
         regex.V1,
     )
+
+
+def base(text: str) -> str:
+    """Small letters without their marks: "É" is "e"."""
+    text = text.casefold()
+    if text.isascii():
+        return text
+    return _MARKS.sub("", unicodedata.normalize("NFKD", text))
+
+
+def _apart(words: str) -> list[str]:
+    return words.split("\n") if words else []
 
 
 class Text:
@@ -48,30 +76,66 @@ class Text:
         self.raw = raw
         self.prompt = prompt
 
-    @property
+    @cached_property
     def _pattern(self) -> Any:
-        return _ASCII_WORD if self.raw.isascii() else _word()
+        if self.raw.isascii():
+            return _ASCII_WORD
+        return _LATIN_WORD if _WESTERN.fullmatch(self.raw) else _word()
 
     @cached_property
-    def word_spans(self) -> list[Span]:
-        return [found.span() for found in self._pattern.finditer(self.raw)]
+    def _pieces(self) -> list[str]:
+        pieces: list[str] = self._pattern.split(self.raw)
+        return pieces
 
     @cached_property
     def words(self) -> list[str]:
         """The words as written; a hyphenated or contracted word is one."""
-        found: list[str] = self._pattern.findall(self.raw)
-        return found
+        return self._pieces[1::2]
 
-    def spans_of(self, wanted: Callable[[str], bool], limit: int) -> list[Span]:
-        """Where the first ``limit`` words stand of which this holds."""
-        found = (
-            match.span() for match in self._pattern.finditer(self.raw) if wanted(match.group())
-        )
-        return list(islice(found, limit))
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(map(len, self._pieces)))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return self._ends[:-1:2]
+
+    @cached_property
+    def word_spans(self) -> list[Span]:
+        return list(zip(self._starts, self._ends[1::2], strict=True))
+
+    def spans_of(self, places: Iterable[int]) -> list[Span]:
+        """Where the words with these numbers, from 0, stand."""
+        ends = self._ends
+        return [(ends[2 * place], ends[2 * place + 1]) for place in places]
+
+    def first_words(self, count: int) -> list[tuple[str, Span]]:
+        """The first words and where they stand; the rest is not read."""
+        found = islice(self._pattern.finditer(self.raw), count)
+        return [(match.group(), match.span()) for match in found]
+
+    def places_between(self, start: int, end: int) -> range:
+        """The numbers of the words that begin within a part of the response."""
+        return range(bisect_left(self._starts, start), bisect_left(self._starts, end))
 
     @cached_property
     def lower_words(self) -> list[str]:
-        return [word.casefold() for word in self.words]
+        """The words without case."""
+        return _apart("\n".join(self.words).casefold())
+
+    @cached_property
+    def even_words(self) -> list[str]:
+        """The words without case, apostrophes in one form."""
+        if self.raw.isascii():
+            return self.lower_words
+        return _apart("\n".join(self.lower_words).replace("\u2019", "'"))
+
+    @cached_property
+    def base_words(self) -> list[str]:
+        """The words without case and without the marks of their letters: "É" is "e"."""
+        if self.raw.isascii():
+            return self.lower_words
+        return _apart(base("\n".join(self.lower_words)))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -80,11 +144,8 @@ class Text:
     @cached_property
     def line_spans(self) -> list[Span]:
         """Where each line begins and ends, its line break left out."""
-        spans, at = [], 0
-        for line in self.raw.splitlines(keepends=True):
-            spans.append((at, at + len(line.splitlines()[0])))
-            at += len(line)
-        return spans
+        ends = accumulate(map(len, self.raw.splitlines(keepends=True)), initial=0)
+        return [(start, start + len(line)) for start, line in zip(ends, self.lines, strict=False)]
 
     @cached_property
     def paragraphs(self) -> list[str]:

@@ -71,12 +71,12 @@ class CapitalWords:
         in_order("min", "max", self.min, self.max)
 
     def check(self, text: Text) -> Finding:
-        raw = text.raw
-        spans = [(a, b) for a, b in text.word_spans if _capital(raw[a:b])]
-        count = len(spans)
+        capital = {word for word in set(text.words) if _capital(word)}
+        places = [place for place, word in enumerate(text.words) if word in capital]
+        count = len(places)
         fits = (self.min is None or count >= self.min) and (self.max is None or count <= self.max)
         wanted = {k: v for k, v in (("min", self.min), ("max", self.max)) if v is not None}
-        return Finding(fits, count, wanted, spans[:_SHOWN])
+        return Finding(fits, count, wanted, text.spans_of(places[:_SHOWN]))
 
 
 def _capital(word: str) -> bool:

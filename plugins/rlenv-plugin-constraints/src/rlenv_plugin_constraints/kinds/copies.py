@@ -8,7 +8,6 @@ from attrs import field, frozen
 from rlenv.errors import ConfigError
 
 from rlenv_plugin_constraints.constraint import Finding
-from rlenv_plugin_constraints.kinds.count_words import even_words
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.vocabulary import STOP_STEMS
 
@@ -64,8 +63,8 @@ class Overlap:
     within: float = 2.0
 
     def check(self, text: Text) -> Finding:
-        given = _triples(even_words(text))
-        shared = given & _triples(even_words(Text(self.reference)))
+        given = _triples(text.even_words)
+        shared = given & _triples(Text(self.reference).even_words)
         share = 100 * len(shared) / max(1, len(given))
         fits = bool(given) and abs(share - self.percent) <= self.within
         return Finding(fits, round(share, 2), {"percent": self.percent, "within": self.within})
@@ -83,7 +82,7 @@ class ReversedWords:
     phrase: str = field(validator=_some)
 
     def check(self, text: Text) -> Finding:
-        words = even_words(text)
+        words = text.even_words
         turned = " ".join(reversed(words))
         there = f" {self.phrase} " in f" {turned} "
         forward = f" {self.phrase} " in f" {' '.join(words)} "
@@ -100,10 +99,10 @@ class ReversedLetters:
     phrase: str = field(validator=_some)
 
     def check(self, text: Text) -> Finding:
-        turned = even_words(Text(text.raw.strip()[::-1]))
+        turned = Text(text.raw.strip()[::-1]).even_words
         there = f" {self.phrase} " in f" {' '.join(turned)} "
         known = sum(word in STOP_STEMS for word in turned)
-        plainly = sum(word in STOP_STEMS and len(word) > 1 for word in even_words(text))
+        plainly = sum(word in STOP_STEMS and len(word) > 1 for word in text.even_words)
         fits = there and known > 0 and plainly <= known // 2 and len(turned) >= 4
         note = "" if known else "backward, that is no sentence"
         return Finding(fits, " ".join(turned)[:80], self.phrase, note=note)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from itertools import accumulate
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -21,30 +23,28 @@ __all__ = [
     "StopWords",
     "UniqueWords",
     "WordRepeats",
-    "even_words",
 ]
 
 _SHOWN = 100
-_PARTS = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_PART = r"[^\W_]+(?:['’][^\W_]+)*"
+_PARTS = re.compile(_PART)
+_PARTED = re.compile(f"({_PART})")  # its ``split`` gives gaps and words in turns
 # Digits, grouped by threes or not, with decimals; not the digits of a name such as B12.
 _NUMBER = re.compile(
     r"(?<![^\W\d_])(?<!\d)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)*(?:/\d+(?![\d/]))?"
 )
 
 
-def _even(word: str) -> str:
-    return word.casefold().replace("’", "'")
-
-
-def even_words(text: Text) -> list[str]:
-    """The words without case, apostrophes in one form."""
-    return [_even(word) for word in text.lower_words]
-
-
-def _parts(text: Text) -> list[tuple[str, Span]]:
-    """Words, caseless; those that a hyphen joins apart."""
-    raw = text.raw.replace("`", " ")
-    return [(_even(found.group()), found.span()) for found in _PARTS.finditer(raw)]
+def _parts(text: Text, wanted: Callable[[str], bool]) -> list[tuple[str, Span]]:
+    """Those words, caseless and those that a hyphen joins apart, of which this holds."""
+    pieces = _PARTED.split(text.raw)
+    words = "\n".join(pieces[1::2]).casefold().replace("’", "'").split("\n")
+    among = {word for word in set(words) if wanted(word)}
+    if not among:
+        return []
+    ends = list(accumulate(map(len, pieces)))
+    places = [place for place, word in enumerate(words) if word in among]
+    return [(words[place], (ends[2 * place], ends[2 * place + 1])) for place in places]
 
 
 @frozen
@@ -55,7 +55,7 @@ class UniqueWords:
     min: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        count = len(set(even_words(text)))
+        count = len(set(text.even_words))
         return Finding(count >= self.min, count, {"min": self.min})
 
 
@@ -67,10 +67,11 @@ class WordRepeats:
     max: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        words = even_words(text)
+        words = text.even_words
         counts = Counter(words)
         over = {word for word, count in counts.items() if count > self.max}
-        spans = [text.word_spans[i] for i, word in enumerate(words) if word in over][:_SHOWN]
+        places = [place for place, word in enumerate(words) if word in over] if over else []
+        spans = text.spans_of(places[:_SHOWN])
         most = max(counts.values(), default=0)
         return Finding(bool(words) and not over, most, {"max": self.max}, spans)
 
@@ -83,7 +84,7 @@ class StopWords:
     max_percent: float
 
     def check(self, text: Text) -> Finding:
-        words = even_words(text)
+        words = text.even_words
         share = 100 * sum(word in STOP_WORDS for word in words) / max(1, len(words))
         fits = bool(words) and share <= self.max_percent
         return Finding(fits, round(share, 2), {"max": self.max_percent})
@@ -98,9 +99,8 @@ class Conjunctions:
 
     def check(self, text: Text) -> Finding:
         first: dict[str, Span] = {}
-        for word, span in _parts(text):
-            if word in CONJUNCTIONS:
-                first.setdefault(word, span)
+        for word, span in _parts(text, CONJUNCTIONS.__contains__):
+            first.setdefault(word, span)
         return Finding(len(first) >= self.min, len(first), {"min": self.min}, first.values())
 
 
@@ -112,7 +112,7 @@ class Pronouns:
     min: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        spans = [s for word, s in _parts(text) if word.partition("'")[0] in PRONOUNS]
+        spans = [s for _, s in _parts(text, lambda word: word.partition("'")[0] in PRONOUNS)]
         return Finding(len(spans) >= self.min, len(spans), {"min": self.min}, spans[:_SHOWN])
 
 
@@ -124,15 +124,21 @@ class PersonNames:
     min: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        first: dict[str, Span] = {}
-        for word, span in zip(text.words, text.word_spans, strict=True):
-            if not word[0].isupper():
-                continue
-            for part in _PARTS.findall(word):
-                name = part.partition("'")[0].partition("’")[0]
-                if name[0].isupper() and name.casefold() in NAMES:
-                    first.setdefault(name.casefold(), span)
-        return Finding(len(first) >= self.min, len(first), {"min": self.min}, first.values())
+        named = {word: names for word in set(text.words) if (names := _names(word))}
+        first: dict[str, int] = {}
+        for place, word in enumerate(text.words) if named else ():
+            for name in named.get(word, ()):
+                first.setdefault(name, place)
+        spans = text.spans_of(first.values())
+        return Finding(len(first) >= self.min, len(first), {"min": self.min}, spans)
+
+
+def _names(word: str) -> list[str]:
+    """The first names that a word is made of, "Anna-Maria's" of two."""
+    if not word[0].isupper():
+        return []
+    parts = [part.partition("'")[0].partition("’")[0] for part in _PARTS.findall(word)]
+    return [name.casefold() for name in parts if name[0].isupper() and name.casefold() in NAMES]
 
 
 @frozen

@@ -10,7 +10,6 @@ from attrs import field, frozen
 from rlenv.errors import ConfigError
 
 from rlenv_plugin_constraints.constraint import Finding
-from rlenv_plugin_constraints.kinds.places import words_between
 from rlenv_plugin_constraints.kinds.sentence_shapes import kind_of
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
@@ -51,7 +50,7 @@ class WordPerLine:
     kind: ClassVar[str] = "word_per_line"
 
     def check(self, text: Text) -> Finding:
-        counts = [len(words_between(text, *span)) for span in text.line_spans]
+        counts = [len(text.places_between(*span)) for span in text.line_spans]
         many = [s for s, n in zip(text.line_spans, counts, strict=True) if n > 1]
         return Finding(sum(counts) > 0 and not many, len(many), {"max": 0}, many[:100])
 

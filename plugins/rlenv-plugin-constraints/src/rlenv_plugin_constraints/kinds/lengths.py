@@ -56,10 +56,11 @@ class MaxWords:
     n: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        spans = text.word_spans
-        over = spans[self.n :]
-        marked = ((over[0][0], over[-1][1]),) if over else ()
-        return Finding(not over, len(spans), {"max": self.n}, marked)
+        count = len(text.words)
+        over = count > self.n
+        ends = text.spans_of([self.n, count - 1]) if over else []
+        marked = [(ends[0][0], ends[1][1])] if over else []
+        return Finding(not over, count, {"max": self.n}, marked)
 
 
 @frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
@@ -13,7 +12,7 @@ from attrs import field, frozen
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.kinds.readability import syllables
-from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.text import Text, base
 from rlenv_plugin_constraints.unmet import unmet
 from rlenv_plugin_constraints.views import Span
 
@@ -29,21 +28,14 @@ __all__ = [
 
 _SHOWN = 100
 _CLUSTER = re.compile("[b-df-hj-np-tv-z]{2}")
-_MARKS = re.compile("[\u0300-\u036f]")
-
-
-def base(text: str) -> str:
-    """Small letters without their marks: "É" is "e"."""
-    text = text.casefold()
-    if text.isascii():
-        return text
-    return _MARKS.sub("", unicodedata.normalize("NFKD", text))
 
 
 def _wrong(text: Text, right: Callable[[str], bool], wanted: object) -> Finding:
     """Every word must be ``right``, and there must be one."""
-    spans = [s for w, s in zip(text.words, text.word_spans, strict=True) if not right(base(w))]
-    return Finding(bool(text.words) and not spans, len(spans), wanted, spans[:_SHOWN])
+    odd = {word for word in set(text.base_words) if not right(word)}
+    places = [place for place, word in enumerate(text.base_words) if word in odd] if odd else []
+    spans = text.spans_of(places[:_SHOWN])
+    return Finding(bool(text.words) and not places, len(places), wanted, spans)
 
 
 @frozen
@@ -53,12 +45,12 @@ class AlphabetOrder:
     kind: ClassVar[str] = "alphabet_order"
 
     def check(self, text: Text) -> Finding:
-        letters = [base(word)[:1] for word in text.words]
+        letters = [word[:1] for word in text.base_words]
         for place, letter in enumerate(letters):
             before = letters[place - 1] if place else ""
             follows = not before or (ord(letter) - ord(before)) % 26 == 1
             if not ("a" <= letter <= "z") or not follows:
-                return unmet(place, {"words": len(letters)}, [text.word_spans[place]])
+                return unmet(place, {"words": len(letters)}, text.spans_of([place]))
         note = "" if len(letters) > 1 else "two words at least show an order"
         return Finding(len(letters) > 1, len(letters), {"words": len(letters)}, note=note)
 
@@ -98,13 +90,17 @@ class Palindromes:
 
     def check(self, text: Text) -> Finding:
         found: dict[str, Span] = {}
-        for word, span in zip(text.words, text.word_spans, strict=True):
-            only = "".join(filter(str.isalpha, word.casefold()))
-            whole = len(only) == len(word) and len(only) >= self.letters and len(set(only)) > 1
-            if whole and only == only[::-1]:
-                found.setdefault(only, span)
+        turned = {word for word in set(text.words) if self._turns(word)}
+        for place, word in enumerate(text.words) if turned else ():
+            if word in turned and word.casefold() not in found:
+                (found[word.casefold()],) = text.spans_of([place])
         wanted = {"min": self.min, "letters": self.letters}
         return Finding(len(found) >= self.min, len(found), wanted, found.values())
+
+    def _turns(self, word: str) -> bool:
+        only = word.casefold()
+        whole = only.isalpha() and len(only) == len(word) >= self.letters
+        return whole and only == only[::-1] and len(set(only)) > 1
 
 
 @lru_cache(maxsize=256)
@@ -133,9 +129,9 @@ class NoSharedInitials:
     kind: ClassVar[str] = "no_shared_initials"
 
     def check(self, text: Text) -> Finding:
-        letters = [base(word)[:1] for word in text.words]
+        letters = [word[:1] for word in text.base_words]
         same = [i for i, (a, b) in enumerate(pairwise(letters), 1) if a == b and a.isalpha()]
-        spans = [text.word_spans[i] for i in same[:_SHOWN]]
+        spans = text.spans_of(same[:_SHOWN])
         return Finding(bool(letters) and not same, len(same), {"max": 0}, spans)
 
 
@@ -146,8 +142,8 @@ class SyllableParity:
     kind: ClassVar[str] = "syllable_parity"
 
     def check(self, text: Text) -> Finding:
-        parity = [syllables(base(word)) % 2 for word in text.words]
+        parity = [syllables(word) % 2 for word in text.base_words]
         same = [place for place, (a, b) in enumerate(pairwise(parity), 1) if a == b]
-        spans = [text.word_spans[place] for place in same[:_SHOWN]]
+        spans = text.spans_of(same[:_SHOWN])
         fits = len(parity) > 1 and not same and all(any(map(str.isalpha, w)) for w in text.words)
         return Finding(fits, len(same), {"max": 0}, spans)

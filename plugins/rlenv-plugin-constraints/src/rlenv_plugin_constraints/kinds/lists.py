@@ -12,8 +12,7 @@ from rlenv.errors import ConfigError
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.geography import AFRICA, CAPITALS
-from rlenv_plugin_constraints.kinds.letters import base
-from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.text import Text, base
 from rlenv_plugin_constraints.unmet import unmet
 
 __all__ = ["AfricanCountries", "DateList", "EuropeanCapitals", "MultipleChoice", "NumberList"]

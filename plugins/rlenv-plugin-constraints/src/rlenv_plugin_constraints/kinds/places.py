@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -14,7 +13,6 @@ from rlenv_plugin_constraints.kinds.keywords import Contains
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
 from rlenv_plugin_constraints.verbs import is_verb
-from rlenv_plugin_constraints.views import Span
 
 __all__ = [
     "ChainedSentences",
@@ -23,19 +21,12 @@ __all__ = [
     "KeywordInSentence",
     "SecondWords",
     "StartsWithVerb",
-    "words_between",
 ]
 
 _JAPANESE = re.compile(
     "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f]"
 )
-_CHUNK = re.compile(r"\S+")
-
-
-def words_between(text: Text, start: int, end: int) -> list[Span]:
-    """The words that begin within a part of the response, as spans."""
-    spans = text.word_spans
-    return spans[bisect_left(spans, (start, 0)) : bisect_left(spans, (end, 0))]
+_CHUNK = re.compile(r"(\S+)")  # its ``split`` gives white space and the rest in turns
 
 
 def even(word: str) -> str:
@@ -67,10 +58,10 @@ class KeywordInSentence:
             found = Contains((self.word,)).check(Text(text.raw[start:end]))
             spans = [(start + a, start + b) for a, b in found.spans]
             return Finding(found.satisfied, found.measured, wanted, spans or [(start, end)])
-        words = words_between(text, start, end)
+        words = text.places_between(start, end)
         if len(words) < self.place:
             return unmet(len(words), wanted, [(start, end)], "the sentence is too short")
-        a, b = words[self.place - 1]
+        ((a, b),) = text.spans_of([words[self.place - 1]])
         fits = even(self.word) in (even(text.raw[a:b]), _stem(text.raw[a:b]))
         return Finding(fits, text.raw[a:b], wanted, [(a, b)])
 
@@ -85,8 +76,8 @@ class SecondWords:
     def check(self, text: Text) -> Finding:
         if len(text.words) < 3:
             return unmet(len(text.words), self.word, note="there are fewer than three words")
-        places = [text.word_spans[1], text.word_spans[-2]]
-        words = [text.raw[a:b] for a, b in places]
+        places = text.spans_of([1, len(text.words) - 2])
+        words = [text.words[1], text.words[-2]]
         return Finding(all(even(w) == even(self.word) for w in words), words, self.word, places)
 
 
@@ -97,14 +88,13 @@ class ChainedSentences:
     kind: ClassVar[str] = "chained_sentences"
 
     def check(self, text: Text) -> Finding:
-        ends = [words_between(text, *span) for span in text.sentences]
-        spans = []
-        for here, after in pairwise(ends):
-            (a, b), (c, d) = here[-1], after[0]
-            if even(text.raw[a:b]) != even(text.raw[c:d]):
-                spans += [(a, b), (c, d)]
+        ends = [text.places_between(*span) for span in text.sentences]
+        words = text.even_words
+        pairs = [(here[-1], after[0]) for here, after in pairwise(ends)]
+        wrong = [pair for pair in pairs if words[pair[0]] != words[pair[1]]]
+        spans = text.spans_of(place for pair in wrong[:50] for place in pair)
         note = "" if len(ends) > 1 else "there are not two sentences"
-        return Finding(len(ends) > 1 and not spans, len(spans) // 2, {"max": 0}, spans[:100], note)
+        return Finding(len(ends) > 1 and not wrong, len(wrong), {"max": 0}, spans, note)
 
 
 @frozen
@@ -115,13 +105,13 @@ class FramedParagraphs:
 
     def check(self, text: Text) -> Finding:
         spans, count = [], 0
+        said = text.even_words
         for start, end in text.line_spans:
-            words = words_between(text, start, end)
+            words = text.places_between(start, end)
             if not words:
                 continue
             count += 1
-            first, last = (even(text.raw[a:b]) for a, b in (words[0], words[-1]))
-            if len(words) < 2 or first != last:
+            if len(words) < 2 or said[words[0]] != said[words[-1]]:
                 spans.append((start, end))
         return Finding(count > 0 and not spans, len(spans), {"max": 0}, spans[:100])
 
@@ -134,14 +124,17 @@ class JapaneseWords:
     n: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
+        pieces = _CHUNK.split(text.raw)
         chunks = [
-            f
-            for f in _CHUNK.finditer(text.raw)
-            if f.group()[0].isalnum() or any(map(str.isalnum, f.group()))
+            place
+            for place, chunk in enumerate(pieces)
+            if place % 2 and (chunk[0].isalnum() or any(map(str.isalnum, chunk)))
         ]
         every = chunks[self.n - 1 :: self.n]
-        wrong = [found.span() for found in every if not _japanese(found.group())]
-        if not every and chunks and all(_japanese(found.group()) for found in chunks):
+        odd = {chunk for chunk in {pieces[place] for place in every} if not _japanese(chunk)}
+        ends = list(accumulate(map(len, pieces))) if odd else []
+        wrong = [(ends[at - 1], ends[at]) for at in every if pieces[at] in odd]
+        if not every and chunks and all(_japanese(pieces[place]) for place in chunks):
             return Finding(
                 satisfied=True,
                 measured=len(chunks),
@@ -153,6 +146,8 @@ class JapaneseWords:
 
 
 def _japanese(chunk: str) -> bool:
+    if chunk.isascii():
+        return False
     letters = [letter for letter in chunk if letter.isalpha()]
     return bool(letters) and all(_JAPANESE.match(letter) for letter in letters)
 
@@ -164,8 +159,8 @@ class StartsWithVerb:
     kind: ClassVar[str] = "starts_with_verb"
 
     def check(self, text: Text) -> Finding:
-        if not text.words:
+        first = text.first_words(2)
+        if not first:
             return unmet("", "a verb")
-        follow = text.lower_words[1] if len(text.words) > 1 else ""
-        fits = is_verb(even(text.words[0]), even(follow))
-        return Finding(fits, text.words[0], "a verb", [text.word_spans[0]])
+        (word, span), follow = first[0], first[1][0] if len(first) > 1 else ""
+        return Finding(is_verb(even(word), even(follow)), word, "a verb", [span])

@@ -10,8 +10,6 @@ from typing import ClassVar
 from attrs import field, frozen
 
 from rlenv_plugin_constraints.constraint import Finding, positive
-from rlenv_plugin_constraints.kinds.letters import base
-from rlenv_plugin_constraints.kinds.places import even, words_between
 from rlenv_plugin_constraints.text import Text
 
 __all__ = [
@@ -63,7 +61,7 @@ class EqualSentences:
 
     def check(self, text: Text) -> Finding:
         lengths = [b - a for a, b in text.sentences]
-        words = Counter(map(even, text.words))
+        words = Counter(text.even_words)
         twice = [word for word, count in words.items() if count > 1]
         fits = len(lengths) == self.n and len(set(lengths)) == 1 and not twice
         note = f"twice: {', '.join(twice)}"[:200] if twice else ""
@@ -78,7 +76,7 @@ class GrowingSentences:
     n: int
 
     def check(self, text: Text) -> Finding:
-        counts = [len(words_between(text, *span)) for span in text.sentences]
+        counts = [len(text.places_between(*span)) for span in text.sentences]
         wrong = [i for i, (a, b) in enumerate(pairwise(counts), 1) if b != a + self.n]
         spans = [text.sentences[i] for i in wrong[:100]]
         return Finding(len(counts) > 1 and not wrong, counts[:100], {"more": self.n}, spans)
@@ -100,8 +98,8 @@ class GrowingAlliteration:
     def _longest(self, text: Text, start: int, end: int) -> int:
         longest = run = 0
         before = ""
-        for a, b in words_between(text, start, end):
-            letter = base(text.raw[a:b])[:1]
+        for place in text.places_between(start, end):
+            letter = text.base_words[place][:1]
             run = run + 1 if letter == before and letter.isalpha() else 1
             longest, before = max(longest, run), letter
         return longest
@@ -116,8 +114,8 @@ class SentenceAlphabet:
     def check(self, text: Text) -> Finding:
         letters = []
         for start, end in text.sentences:
-            words = words_between(text, start, end)
-            letters.append(base(text.raw[words[0][0] : words[0][1]])[:1] if words else "")
+            words = text.places_between(start, end)
+            letters.append(text.base_words[words[0]][:1] if words else "")
         right = [chr(97 + place) for place in range(26)]
         wrong = [i for i, (a, b) in enumerate(zip(letters, right, strict=False)) if a != b]
         spans = [text.sentences[i] for i in wrong]

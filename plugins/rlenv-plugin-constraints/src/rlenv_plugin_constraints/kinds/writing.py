@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any, ClassVar
 
 from attrs import field, frozen
@@ -19,7 +20,9 @@ __all__ = ["EmojiEnds", "NoWhitespace", "OneOption", "TitleCase"]
 _SPACE = re.compile(
     "[\\s\u00ad\u115f\u1160\u180e\u200b-\u200f\u2028-\u202f\u205f-\u2064\u2800\u3164\ufeff\uffa0\x1c-\x1f]"
 )
-_PARTS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# One group: ``split`` gives what is between and the words in turns.
+_PARTS = re.compile(r"([^\W\d_]+(?:['’][^\W\d_]+)*)")
+_CLOSERS = re.compile(r"[ \t\"'”’»)\]*_`]*")
 _WRAPPERS = " \t\r\n\"'“”‘’*_`"
 
 
@@ -42,25 +45,23 @@ class TitleCase:
     kind: ClassVar[str] = "title_case"
 
     def check(self, text: Text) -> Finding:
-        words = list(_PARTS.finditer(text.plain))
-        view = text.plain_view
-        wrong = []
-        for place, found in enumerate(words):
-            word, start = found.group(), found.start()
-            if not word[0].islower():
-                continue
-            edge = place in (0, len(words) - 1)
-            ordinal = start > 0 and view.text[start - 1].isdigit()
-            small = word.islower() and word in MINOR and not edge
-            if not (
-                word[0].isupper() or word[0].istitle() or small or ordinal or not word[0].islower()
-            ):
-                wrong.append(view.span(*found.span()))
-        shouts = sum(len(f.group()) > 1 and f.group().isupper() for f in words)
+        pieces = _PARTS.split(text.plain)
+        words = pieces[1::2]
+        last = len(words) - 1
+        odd = [
+            place
+            for place, word in enumerate(words)
+            if word[0].islower()
+            and not (word in MINOR and 0 < place < last)
+            and not pieces[2 * place][-1:].isdigit()  # "1st"
+        ]
+        ends = list(accumulate(map(len, pieces))) if odd else []
+        spans = [text.plain_view.span(ends[2 * at], ends[2 * at + 1]) for at in odd[:100]]
+        shouts = sum(word.isupper() and len(word) > 1 for word in words)
         loud = len(words) > 2 and 2 * shouts > len(words)
         note = "most of it is in capitals" if loud else ""
-        fits = bool(words) and not wrong and not loud
-        return Finding(fits, len(wrong), {"max": 0}, wrong[:100], note)
+        fits = bool(words) and not odd and not loud
+        return Finding(fits, len(odd), {"max": 0}, spans, note)
 
 
 @frozen(slots=False)
@@ -123,12 +124,26 @@ class EmojiEnds:
             count += 1
             body = text.raw[start:end].rstrip("\"'”’»)]*_` \t\n")
             bare = body.rstrip(".!?…。！？‽ \"'”’»)]*_`")
-            after = text.raw[start + len(body) :].lstrip(" \t\"'”’»)]*_`")
-            if not (_ends_with(emoji, bare) or emoji.match(after)):
+            after = start + len(body)
+            rest = _CLOSERS.match(text.raw, after)
+            after = rest.end() if rest else after
+            if not (_ends_with(emoji, bare) or _begins_with(emoji, text.raw, after)):
                 spans.append((start, end))
         return Finding(count > 0 and not spans, len(spans), {"max": 0}, spans[:100])
 
 
+def _begins_with(emoji: Any, text: str, place: int) -> bool:
+    near = text[place : place + 24]  # no emoji is longer
+    return _may_be_emoji(near[:2]) and emoji.match(near) is not None
+
+
+def _may_be_emoji(letters: str) -> bool:
+    """Whether it is worth the look: most of a text is ASCII, and of that only a keycap's digit begins one."""
+    return not letters.isascii()
+
+
 def _ends_with(emoji: Any, text: str) -> bool:
     tail = text[-24:]
+    if not _may_be_emoji(tail):
+        return False
     return any(found.end() == len(tail) for found in emoji.finditer(tail))
