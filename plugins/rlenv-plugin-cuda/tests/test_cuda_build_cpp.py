@@ -113,6 +113,14 @@ def test_recursion_leaves_the_stack_without_a_bound(compiled: Compile) -> None:
     assert compiled(source).kernels[0].stack == UNBOUNDED
 
 
+def test_what_nvcc_knows_without_a_file_is_known(compiled: Compile) -> None:
+    body = "uint32_t i = threadIdx.x; float m = -INFINITY; m = fmaxf(m, a[i]); o[i] = m + (float)M_PI; o[0] = FLT_MAX;"
+    source = f'#include <cuda_runtime.h>\n#include "math.h"\n#include <cfloat>\ntypedef unsigned int uint32_t;\n#define INT_MIN 3\nextern "C" __global__ void k(const float* a, float* o) {{ {body} }}\n'
+    report = compiled(source)
+    assert report.problem == ""
+    assert compiled(source + "int x = y;").line == 7
+
+
 def test_every_kernel_of_a_program_is_reported(compiled: Compile) -> None:
     source = (
         PLAIN

@@ -24,13 +24,22 @@ HONEST = {
     "an empty directive": "#\n" + KERNEL,
     "lines of Windows": KERNEL.replace("\n", "\r\n"),
     "words that only begin so": "__device__ int asm_count, has_include, R2; " + KERNEL,
+    "usual headers": '#include <cuda_runtime.h>\n # include "math.h" // yes\n#include<cstdint>/* */\n'
+    + KERNEL,
     "a stringizing hash": "#define S(x) #x\n" + KERNEL,
     "other letters in a comment": "// größe ∑\n" + KERNEL,
 }
 
 ATTACKS = {
     "include": '#include "/etc/passwd"\n',
-    "include of a header": "#include <cuda_runtime.h>\n",
+    "include of a header": "#include <cuda_fp16.h>\n",
+    "include of ours": '#include "rlenv.h"\n',
+    "include of two": "#include <cmath> <math.h>\n",
+    "include of a way to one": '#include "../cmath"\n#include <x/../cmath>\n',
+    "include of one, unlike": '#include <cmath"\n',
+    "include of one, by a macro": "#define H <cmath>\n#include H\n",
+    "include of nothing": "#include\n",
+    "include of one, joined to more": "#include <cmath>\\\n.h\n",
     "space": '  #  include "x"\n',
     "comment before": '/* */ #/* */include "x"\n',
     "comment over lines": '/*\n*/ #include "x"\n',
@@ -90,9 +99,9 @@ def test_what_reaches_for_files_or_leaves_the_language_does_not(name: str) -> No
 
 
 def test_a_refusal_names_the_line_as_it_was_written() -> None:
-    assert refused("int a; \\\n int b; \\\n int c;\n\n  #include <x>\n") == (
+    assert refused("int a; \\\n int b; \\\n int c;\n\n  #line 7\n") == (
         5,
-        "`#include` has no place in a kernel: it includes nothing, and its lines are its own",
+        "`#line` has no place in a kernel: its lines are its own",
     )
 
 

@@ -1,5 +1,5 @@
 """What CUDA C++ may not say before it meets the compiler: nothing reads a file, names another file or leaves the
-language.
+language; the usual headers may be named, and are ours.
 
 The text is taken apart as the standard's first phases do it: lines that end in a backslash are joined, comments
 and strings are set aside, then directives and words are held against short lists.  What the phases of compilers
@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+
+from .prelude import HEADERS
 
 __all__ = ["SOURCE_BYTES", "refused"]
 
@@ -84,12 +86,25 @@ def _directive(tokens: list[tuple[str, str, int]], place: int) -> str:
     kind, name = _next(tokens, place)
     if kind == "newline":
         return ""
+    if kind == "word" and name == "include":
+        return _included(tokens, place)
     if kind != "word" or name not in DIRECTIVES:
-        return f"`#{name:.20}` has no place in a kernel: it includes nothing, and its lines are its own"
+        return f"`#{name:.20}` has no place in a kernel: its lines are its own"
     if name != "pragma":
         return ""
     kind, name = _next(tokens, place, 2)
     return "" if name in PRAGMAS else "of pragmas there are unroll, nounroll and once"
+
+
+def _included(tokens: list[tuple[str, str, int]], place: int) -> str:
+    """Of headers there are those that are known by name, and come as text."""
+    words = []
+    while (place := place + 1) < len(tokens) and tokens[place][0] != "newline":
+        words += [tokens[place][1]] if tokens[place][0] != "space" else []
+    name = "".join(words[1:])
+    if name[:1] + name[-1:] in ("<>", '""') and name[1:-1] in HEADERS:
+        return ""
+    return f"`#include` of {name[:40] or 'nothing'}: no file is read; there are {', '.join(sorted(HEADERS))}"
 
 
 def _next(tokens: list[tuple[str, str, int]], place: int, nth: int = 1) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""CUDA C++ to an object, by NVRTC in the sandbox: no file, no header, and a report that no message can forge."""
+"""CUDA C++ to an object, by NVRTC in the sandbox: no file, no header but ours, and a report that no message can forge."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .asking import BREAKS, Stopped, asked, tried
 from .cpp_rules import refused
 from .log import said
 from .places import SECONDS, compilers
+from .prelude import NAME, headers
 from .report import Unclear, resources
 from .scrub import complaint
 
@@ -21,7 +22,7 @@ COMPILER = "nvrtc"
 KERNELS = 64  # of one answer
 STATIC_SHARED = 48 << 10  # bytes that a kernel may declare; more is asked for at its launch
 _OK, _WRONG_OPTION, _WRONG_SOURCE = 0, 5, 6
-_WORDS = ("--ptxas-options=-v", "-w")
+_WORDS = ("--ptxas-options=-v", "-w", f"--pre-include={NAME}")
 
 
 async def cpp(program: Program, box: Box, arch: str) -> Report:
@@ -36,7 +37,12 @@ async def cpp(program: Program, box: Box, arch: str) -> Report:
         return Report(arch, COMPILER, (), said, line)
     seconds = min(SECONDS, box.budget)
     profile = compilers("cuda", box.budget, box.min_isolation)
-    order = {"do": "cuda", "source": program.source, "options": [f"-arch={arch}", *_WORDS]}
+    order = {
+        "do": "cuda",
+        "source": program.source,
+        "options": [f"-arch={arch}", *_WORDS],
+        "headers": headers(),
+    }
 
     async def once() -> tuple[int, str, bytes]:
         async with box.session(profile) as session:

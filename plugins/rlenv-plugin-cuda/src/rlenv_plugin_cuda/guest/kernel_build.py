@@ -2,7 +2,8 @@
 
 One request, a JSON object, is answered by one frame, a JSON object and NUL and the bytes that it counts:
 
-    {"do": "cuda", "source": …, "options": […]}     -> {"done": status, "log": text, "sizes": [n]} and the cubin
+    {"do": "cuda", "source": …, "options": […], "headers": {name: text}}
+                                                    -> {"done": status, "log": text, "sizes": [n]} and the cubin
     {"do": "numba", "source": …, "cases": […], …}   -> see ``kernel_ptx``
 
 ``kernel_where`` is written by the judge and says where the compilers are.
@@ -19,7 +20,7 @@ from kernel_where import PATHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 __all__ = ["Broken", "compiled", "rehearse", "serve"]
@@ -50,7 +51,7 @@ def rehearse() -> None:
     _rehearsed.append("once")
     try:
         if PATHS["nvrtc"]:
-            compiled(_SMALL, ["-arch=sm_90", "--ptxas-options=-v"])
+            compiled(_SMALL, ["-arch=sm_90", "--ptxas-options=-v"], {})
         if PATHS["nvvm"]:
             import kernel_ptx
 
@@ -76,7 +77,7 @@ def serve() -> None:
 
 
 def _cuda(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    status, log, cubin = compiled(order["source"], order["options"])
+    status, log, cubin = compiled(order["source"], order["options"], order["headers"])
     if len(log) > 2 * LOG_BYTES:
         log = log[:LOG_BYTES] + b"\n" + log[-LOG_BYTES:]
     return {"done": status, "log": log.decode("utf-8", "replace")}, [cubin]
@@ -98,8 +99,13 @@ def _nvrtc() -> Any:
     return _loaded[0]
 
 
-def compiled(source: str, options: Sequence[str]) -> tuple[int, bytes, bytes]:
+def compiled(
+    source: str, options: Sequence[str], headers: Mapping[str, str]
+) -> tuple[int, bytes, bytes]:
     """(status, log, cubin) of NVRTC; status 0 is success, 6 that the source is wrong.
+
+    Args:
+        headers: what may be included, by name; no file is opened for these.
 
     Raises:
         Broken: it cannot be loaded.
@@ -107,17 +113,24 @@ def compiled(source: str, options: Sequence[str]) -> tuple[int, bytes, bytes]:
     nvrtc = _nvrtc()
     program = ctypes.c_void_p()
     text = source.encode("utf-8", "surrogatepass")
-    status = nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, FILE, 0, None, None)
+    names, texts = _words(headers), _words(headers.values())
+    count = len(headers)
+    status = nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, FILE, count, texts, names)
     if status:
         raise Broken(f"NVRTC takes no program: status {status}")
-    words = (ctypes.c_char_p * len(options))(*[word.encode() for word in options])
     try:
-        status = nvrtc.nvrtcCompileProgram(program, len(options), words)
+        status = nvrtc.nvrtcCompileProgram(program, len(options), _words(options))
         log = _got(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).rstrip(b"\0")
         cubin = b"" if status else _got(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     return status, log, cubin
+
+
+def _words(words: Iterable[str]) -> Any:
+    """An array of C's strings."""
+    encoded = [word.encode() for word in words]
+    return (ctypes.c_char_p * len(encoded))(*encoded)
 
 
 def _got(size: Any, content: Any, program: ctypes.c_void_p) -> bytes:
