@@ -14,7 +14,7 @@ from .spec import Kernel
 __all__ = ["MOST", "Case", "cases_of"]
 
 MOST = 24  # pairs of a shape and a distribution for one response
-_HELD = 1 << 22  # elements of a case; a larger one is drawn anew each time it is asked for
+_HELD = 1 << 20  # elements of a case; a larger one is drawn anew each time it is asked for
 
 
 @frozen(slots=False)

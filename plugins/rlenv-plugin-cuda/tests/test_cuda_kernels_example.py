@@ -1,0 +1,65 @@
+"""The environment `examples/kernels`: right kernels are paid, wrong ones get 0, and the rest is unscored with a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlenv import Environment
+from rlenv.values import Task
+from rlenv_plugin_cuda.lint import lint
+from rlenv_plugin_cuda.spec import kernel_of
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "kernels"
+LANGUAGES = ("numba", "triton", "cuda")
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (EXAMPLE / name).read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[Environment]:
+    with Environment.from_file(EXAMPLE / "env.toml") as found:
+        yield found
+
+
+def test_there_are_ten_tasks_in_three_languages_and_each_has_an_honest_answer() -> None:
+    tasks = {row["id"] for row in read("tasks.jsonl")}
+    names = {task.rpartition("-")[0] for task in tasks}
+    assert len(names) == 10
+    assert tasks == {f"{name}-{lang}" for name in names for lang in LANGUAGES}
+    assert {row["task"] for row in read("responses.jsonl") if row["right"]} == tasks
+
+
+@pytest.mark.parametrize("row", read("tasks.jsonl")[:10], ids=lambda row: row["id"])
+def test_no_task_pays_for_a_cheat(row: dict[str, Any]) -> None:
+    lint(kernel_of(Task(row["prompt"], info={"kernel": row["kernel"]}, id=row["id"])), row["id"])
+
+
+def test_the_same_task_is_asked_in_every_language() -> None:
+    said: dict[str, list[Any]] = {}
+    for row in read("tasks.jsonl"):
+        kernel = {key: value for key, value in row["kernel"].items() if key != "lang"}
+        said.setdefault(row["id"].rpartition("-")[0], []).append(kernel)
+    assert all(kernels == kernels[:1] * 3 for kernels in said.values())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_reward_is_the_one_that_its_label_wants(env: Environment, lang: str) -> None:
+    rows = [row for row in read("responses.jsonl") if row["task"].endswith(lang)]
+    pairs = [(env.tasks.by_id(row["task"]), row["response"]) for row in rows]
+    scored = 0
+    for row, verdict in zip(rows, env.evaluate_many(pairs), strict=True):
+        what = (row["task"], row["kind"], verdict.value, verdict.stopped_at)
+        if verdict.value is None:
+            assert lang != "numba", (*what, verdict.fault)
+            assert verdict.fault is not None
+            assert verdict.fault.kind == "unavailable", (*what, verdict.fault)
+            continue
+        scored += 1
+        assert verdict.value >= 0.7 if row["right"] else verdict.value == 0.0, what
+    assert scored == len(rows) or lang != "numba"
