@@ -1,6 +1,6 @@
 """How a request reaches a judge: HTTP, retries, limits, budget, cache, failover.
 
-The requests of HTTP/1.1 are written and read here (``wire``, ``link``, ``http``), on asyncio's own connections:
-one question and one answer of JSON need a tenth of what HTTP clients do, and with 64 in flight a client's own
-time decides how well a fast server is used.
+aiohttp carries the requests: with 64 in flight it makes five to eight times the requests of httpx2 on the same
+machine at a sixth of the CPU, for 9 MB more on disk; httpx has had no release since 2024-12.
+It is imported with the first call.
 """

@@ -16,10 +16,10 @@ from typing import Any
 
 from .endpoint import Endpoint
 from .errors import Failure, TooLong
+from .http import Answer
 from .reading import read_reply
 from .request import Reply, Request
 from .retry import retry_after
-from .wire import Answer
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529})
 _CONTEXT = re.compile(
