@@ -165,6 +165,7 @@ def test_a_log_without_an_assembler_says_nothing() -> None:
         ("ptxas fatal   : Unresolved extern function '_Z1gf'\n", "Unresolved extern function '_Z1gf'", 0),
         ("ptxas kernel.ptx, line 26; fatal   : Parsing error near '.file'\n", "Parsing error near '.file'", 0),
         ('kernel.cu(2): error: cannot open "/etc/a/b.h"\n', 'cannot open "…"', 2),
+        ('At end of source: error: expected a "}"\n', 'at its end: expected a "}"', 0),
         ("root:x:0:0:root\n", "the compiler refused it", 0),
     ],
 )  # fmt: skip

@@ -70,14 +70,16 @@ async def tried(once: Callable[[], Awaitable[_T]]) -> _T:
     raise VerifierFault(blamed)
 
 
-async def asked(session: Session, order: Mapping[str, Any], seconds: float) -> Asked:
+async def asked(
+    session: Session, order: Mapping[str, Any], seconds: float, boot: str = BOOT
+) -> Asked:
     """Start the warm compilers, send one order, and read what they say.
 
     Raises:
         Stopped: nothing came.
         VerifierFault: the compiler itself does not work here.
     """
-    await session.start(BOOT)
+    await session.start(boot)
     try:
         await session.send(json.dumps(order).encode())
         frame = await session.recv(FRAME_BYTES, PATIENCE * seconds)

@@ -18,6 +18,7 @@ SEEN = 1000  # of a message; looking for paths takes time in proportion to its s
 _ERROR = re.compile(
     r"kernel\.cu\(([0-9]{1,7})\): (?:catastrophic )?error(?: #[0-9]+(?:-D)?)?: (.*)"
 )
+_AT_END = re.compile(r"At end of source: error(?: #[0-9]+(?:-D)?)?: (.*)")
 _ELSEWHERE = re.compile(r"[^()\n]*\([0-9]+\): (?:catastrophic )?error")
 _ASSEMBLER = re.compile(r"ptxas (?:error|fatal) *: (.*)")
 _PTXAS_PLACE = re.compile(r"ptxas [^,]{0,300}, line [0-9]+; (?:error|fatal) *: (.*)")
@@ -39,6 +40,9 @@ def complaint(log: str) -> Complaint:
         match = _ERROR.fullmatch(text)
         if match:
             return Complaint(_clean(match[2]), int(match[1]))
+        at_end = _AT_END.fullmatch(text)
+        if at_end:
+            return Complaint(f"at its end: {_clean(at_end[1])}")
         if _ELSEWHERE.match(text):
             return Complaint("an error in what is not the program itself")
         assembler = _ASSEMBLER.fullmatch(text) or _PTXAS_PLACE.fullmatch(text)
