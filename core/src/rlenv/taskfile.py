@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -14,6 +12,7 @@ from .columns import BadCell, MissingColumn, Reader, info_reader, reader
 from .config.fit import build
 from .config.problems import Problems
 from .errors import InputError, RlenvError
+from .files import File
 from .rows import scan_rows
 from .tasks import task_hash
 from .values import Task
@@ -33,7 +32,7 @@ class TasksEntry:
         info: names → columns, ``{column, pattern}``, ``{value}`` or a table of them.
     """
 
-    path: str | None = None
+    path: File = field(factory=File)
     use: str | None = None
     options: Mapping[str, Any] = field(factory=dict)
     id: Any = None
@@ -55,32 +54,16 @@ def load_tasks(spec: Mapping[str, Any], base_dir: str | os.PathLike[str]) -> lis
         InputError: for mistakes in the rows: the first 20, one line each.
         PluginError: when the task source cannot be loaded.
     """
-    problems = Problems()
+    problems = Problems(base=base_dir)
     entry = build(TasksEntry, spec, "tasks", problems)
-    text = spec.get("path")
-    path = _expand(text, Path(base_dir), problems) if isinstance(text, str) else None
     if ("path" in spec) == ("use" in spec):
         problems.add("tasks", 'give either path = "tasks.jsonl" or use = "plugin/source"')
     problems.check()
     mapper = _Mapper(entry, problems)
     problems.check()
-    if path is None:
+    if "path" not in spec:
         return mapper.all(_source(entry), f"tasks.use = {entry.use}")
-    return mapper.all(scan_rows(path), str(path))
-
-
-def _expand(text: str, base_dir: Path, problems: Problems) -> Path:
-    """The path with ``${VAR}`` filled in."""
-
-    def value(found: re.Match[str]) -> str:
-        known = os.environ.get(found[1])
-        if known is None:
-            problems.add(
-                "tasks.path", f"the environment variable {found[1]} is not set; {text!r} needs it"
-            )
-        return known or ""
-
-    return base_dir / re.sub(r"\$\{([^}]*)\}", value, text)
+    return mapper.all(scan_rows(entry.path.path), str(entry.path.path))
 
 
 def _source(entry: TasksEntry) -> Iterator[tuple[int, Any]]:

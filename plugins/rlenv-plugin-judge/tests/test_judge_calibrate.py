@@ -131,7 +131,7 @@ def test_style_that_is_taken_off_never_pays_for_being_short(tmp_path: Path) -> N
     path = tmp_path / "map.json"
     style = {"slopes": {"length": 0.1}, "errors": {"length": 0.01}, "bases": {"length": 1.0}}
     path.write_text(json.dumps({"schema": "rlenv.calibration/1", "style": style}), "utf-8")
-    applied = Applied.read(str(path))
+    applied = Applied.read(path)
 
     assert applied.to(0.0, "Rome")[0] == 0.0
     assert applied.to(0.6, "")[0] == 0.6

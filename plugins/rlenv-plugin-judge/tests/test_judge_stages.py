@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rlenv import Environment, Task, Trajectory, Verdict
 from rlenv.errors import ConfigError
+from rlenv.files import File
+from rlenv_plugin_judge.judging import Judge
 
 TASK = Task("What is the capital of France?", id="france", answer="Paris")
 GOOD, POOR, BAD = "It is Paris.", "Paris, or Lyon, who knows.", "It is Rome."
@@ -311,3 +314,36 @@ def test_a_response_longer_than_the_judge_can_read_is_worth_nothing(made: Any, s
 
     assert values(single, GOOD) == [0.0]
     assert short > long
+
+
+def test_files_are_found_beside_the_env_toml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    home.mkdir()
+    other.mkdir()
+    (home / "rubric.toml").write_text('[[criteria]]\ntext = "It is good."\n', "utf-8")
+    plain = {"transport": "judge/scripted"}
+    members = [plain, {**plain, "cache": "b.sqlite"}]
+    stages = [
+        {"use": "judge/rubric", "options": {"judge": plain, "rubric": "rubric.toml"}},
+        {"use": "judge/panel", "options": {"judge": plain, "members": members, "rubric": "rubric.toml"}},
+    ]  # fmt: skip
+    monkeypatch.chdir(other)
+    with Environment.from_dict({"name": "files", "stage": stages}, base_dir=home) as env:
+        assert env.slots[0].stage.rubric.path == home / "rubric.toml"
+        assert env.slots[1].stage.members[1].cache.path == home / "b.sqlite"
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Environment.from_dict({"name": "files", "stage": stages}, base_dir=other)
+
+
+def test_caches_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    def client(folder: str) -> Any:
+        judge = Judge(
+            base_url="http://localhost/v1", model="m", key_env="", cache=File("c", folder)
+        )
+        return judge.client()
+
+    first, second = tmp_path / "a", tmp_path / "b"
+    assert client(str(first)) is client(str(first))
+    assert client(str(first)) is not client(str(second))

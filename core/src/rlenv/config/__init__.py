@@ -29,7 +29,7 @@ def load_file(
     """The environment that an env.toml describes.
 
     Args:
-        path: the file; task files are relative to its folder.
+        path: the file; task files and options that are files are relative to its folder.
         set_options: options put over the file's, by ``STAGE.OPTION``; STAGE is a slot's name, its path
             (``tests/run``) or what it uses (``math/equal``); a text is read as a TOML value if it is one.
         settings: further arguments of Environment: ``isolate``, ``memory_mb``.
@@ -59,7 +59,7 @@ def load_dict(
     set_options: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Environment:
-    """The environment that a mapping of the same shape describes; task files are relative to ``base_dir``.
+    """The environment that a mapping of the same shape describes; files are relative to ``base_dir``.
 
     Raises:
         ConfigError: with every mistake, one line each.

@@ -37,9 +37,9 @@ def build_environment(
     Raises:
         ConfigError: with every mistake found.
     """
-    problems = Problems(source)
+    problems = Problems(source, base_dir)
     try:
-        return _build(mapping, base_dir, problems, set_options, settings)
+        return _build(mapping, problems, set_options, settings)
     except ConfigError as error:
         for line in error.problems:
             problems.add("", line.removeprefix(f"{source}: "))
@@ -50,7 +50,6 @@ def build_environment(
 
 def _build(
     mapping: Mapping[str, Any],
-    base_dir: str | os.PathLike[str],
     problems: Problems,
     set_options: Mapping[str, Any],
     settings: Mapping[str, Any],
@@ -61,7 +60,7 @@ def _build(
     overrides = Overrides(set_options)
     slots = _Slots(overrides, problems).all(mapping)
     overrides.leftovers(problems)
-    tasks = _tasks(mapping, base_dir, problems)
+    tasks = _tasks(mapping, problems)
     given: dict[str, Any] = {
         "observers": _observers(mapping.get("observers"), problems),
         "source": problems.source,
@@ -242,16 +241,14 @@ def _observers(names: Any, problems: Problems) -> list[Any]:
     return found
 
 
-def _tasks(
-    mapping: Mapping[str, Any], base_dir: str | os.PathLike[str], problems: Problems
-) -> list[Task]:
+def _tasks(mapping: Mapping[str, Any], problems: Problems) -> list[Task]:
     tasks: list[Task] = []
     spec = mapping.get("tasks")
     if isinstance(spec, Mapping):
         from rlenv.taskfile import load_tasks
 
         try:
-            tasks += load_tasks(spec, base_dir)
+            tasks += load_tasks(spec, problems.base)
         except ConfigError as error:
             problems.error("", error)
         except (InputError, PluginError) as error:

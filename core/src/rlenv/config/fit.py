@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 from attrs import has
 
 from rlenv.errors import ConfigError
+from rlenv.files import File
 from rlenv.near import suggest
 
 from .options import Option, options_of
@@ -26,12 +27,8 @@ _LISTS: dict[Any, Callable[[Iterable[Any]], Any]] = {
     list: list, Sequence: tuple, Iterable: tuple, Collection: tuple, set: set, frozenset: frozenset, AbstractSet: frozenset,
 }  # fmt: skip
 _WORDS = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    None: "nothing",
-}
+    str: "text", int: "a whole number", float: "a number", bool: "true or false", None: "nothing", File: "the path of a file",
+}  # fmt: skip
 
 
 def fit(value: Any, kind: Any, path: str, problems: Problems) -> Any:
@@ -138,7 +135,7 @@ def _literal(value: Any, allowed: tuple[Any, ...], path: str, problems: Problems
 def _union(value: Any, kinds: tuple[Any, ...], path: str, problems: Problems) -> Any:
     deepest: list[tuple[str, str]] = []
     for kind in kinds:
-        trial = Problems()
+        trial = Problems(base=problems.base)
         fitted = fit(value, kind, path, trial)
         if not trial.found:
             return fitted
@@ -187,6 +184,8 @@ def _leaf(value: Any, kind: Any, path: str, problems: Problems) -> Any:
     if kind is float and type(value) in (int, float):
         finite = abs(value) <= sys.float_info.max
         return float(value) if finite else _misfit(value, "a finite number", path, problems)
+    if kind is File and isinstance(value, str):
+        return construct(File, {"text": value, "base": problems.base}, path, problems)
     if kind in _WORDS:
         return value if type(value) is kind else _misfit(value, _WORDS[kind], path, problems)
     return _by_cattrs(value, kind, path, problems)
@@ -198,14 +197,9 @@ def _by_cattrs(value: Any, kind: Any, path: str, problems: Problems) -> Any:
     try:
         return cattrs.structure(value, kind)
     except Exception as error:  # noqa: BLE001 - cattrs raises groups, enums ValueErrors
-        if isinstance(error, cattrs.BaseValidationError):
-            return _misfit(
-                value,
-                f"{describe(kind)} ({'; '.join(cattrs.transform_error(error))})",
-                path,
-                problems,
-            )
-        return _misfit(value, describe(kind), path, problems)
+        grouped = isinstance(error, cattrs.BaseValidationError)
+        why = f" ({'; '.join(cattrs.transform_error(error))})" if grouped else ""
+        return _misfit(value, describe(kind) + why, path, problems)
 
 
 def _misfit(value: Any, wanted: str, path: str, problems: Problems, hint: str = "") -> Any:

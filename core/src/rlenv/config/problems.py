@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -17,10 +18,11 @@ class Problems:
 
     Args:
         source: what the paths are in: a file's name, or "" for a mapping.
+        base: the folder that files are relative to.
     """
 
-    def __init__(self, source: str = "") -> None:
-        self.source = source
+    def __init__(self, source: str = "", base: str | os.PathLike[str] = "") -> None:
+        self.source, self.base = source, base
         self.origins: dict[str, str] = {}  # path → the setting that put a value there
         self.found: list[tuple[str, str]] = []
 

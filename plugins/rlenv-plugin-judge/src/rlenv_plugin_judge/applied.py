@@ -24,14 +24,14 @@ class Applied:
     slopes: Slopes | None = None
 
     @classmethod
-    def read(cls, path: str) -> Applied:
+    def read(cls, path: Path) -> Applied:
         """Read what ``rlenv judge calibrate`` wrote.
 
         Raises:
             ConfigError: naming the file and what is wrong with it.
         """
         try:
-            data = json.loads(Path(path).read_text("utf-8"))
+            data = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as err:
             raise ConfigError(f"calibration: {path} cannot be read: {err}") from None
         if not isinstance(data, Mapping) or data.get("schema") != "rlenv.calibration/1":

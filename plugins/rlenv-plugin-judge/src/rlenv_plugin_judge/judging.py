@@ -7,11 +7,13 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, TypeAlias, cast
 
 from attrs import asdict, evolve, field, frozen
 from rlenv.errors import ConfigError
+from rlenv.files import File
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
@@ -81,7 +83,7 @@ class Judge:
     retries: Retries = field(factory=Retries)
     timeout: float = 60.0
     budget: Limits = field(factory=Limits)
-    cache: str = ""
+    cache: File = field(factory=File)
     transport: str = ""
 
     def resolved(self) -> Judge:
@@ -139,11 +141,15 @@ class Judge:
             ConfigError: as ``resolved`` and ``endpoints``; a key's variable that is not set.
             PluginError: there is no such transport.
         """
-        key = json.dumps(asdict(self), sort_keys=True, default=str)
+        told = {**asdict(self), "cache": self._cache()}
+        key = json.dumps(told, sort_keys=True, default=str)
         with _lock:
             if key not in _clients:
                 _clients[key] = self._made()
             return _clients[key]
+
+    def _cache(self) -> Path | None:
+        return File(self.cache).path if self.cache else None
 
     def _made(self) -> Transport:
         if self.transport:
@@ -158,7 +164,7 @@ class Judge:
             retries=self.retries,
             timeout=self.timeout,
             budget=self.budget,
-            cache=self.cache or None,
+            cache=self._cache(),
         )
 
 
@@ -204,7 +210,7 @@ class Judging:
     allow_self: bool = False
     attempts: int = 3
     max_chars: int = 100_000
-    calibration: str = ""
+    calibration: File = field(factory=File)
     _applied: Applied | None = field(init=False, default=None, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
@@ -215,7 +221,7 @@ class Judging:
             self._check_self(judge)
             judge.client()
         if self.calibration:
-            object.__setattr__(self, "_applied", Applied.read(self.calibration))
+            object.__setattr__(self, "_applied", Applied.read(File(self.calibration).path))
 
     def _resolve(self) -> None:
         object.__setattr__(self, "judge", judge_of(self.judge).resolved())

@@ -12,6 +12,7 @@ from rlenv.cli.responses import rows, spooled, survey
 from rlenv.composites import Composite, Slot
 from rlenv.environment import Environment
 from rlenv.errors import ConfigError, InputError
+from rlenv.files import File
 from rlenv.stage import Attempt
 from rlenv.values import Verdict
 
@@ -130,7 +131,7 @@ def judged(slot: Slot, labeled: Sequence[Labeled]) -> Judged:
 
 def _plain(stage: Judging) -> Judging:
     if not isinstance(stage, Pairwise):
-        return evolve(stage, calibration="")
+        return evolve(stage, calibration=File())
     own = {each.name: getattr(stage, each.name) for each in fields(Pairwise) if each.init}
     return _Noting(**{**own, "calibration": ""})
 

@@ -8,11 +8,11 @@ import hmac
 import json
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from attrs import asdict, evolve, field, frozen
 from rlenv.errors import ConfigError
+from rlenv.files import File
 from rlenv.stage import Attempt
 from rlenv.values import Task
 
@@ -59,7 +59,7 @@ class Evolving(Rubric):
         patience: so many groups in a row that a criterion does not tell apart retire it.
     """
 
-    store: str = ""
+    store: File = field(factory=File)
     version: str = LATEST
     most: int = 5
     share: float = 0.5
@@ -83,7 +83,7 @@ class Evolving(Rubric):
 
     def _found(self, version: str) -> Version:
         seed = Version(seed=self._seed())
-        store = Store(Path(self.store))
+        store = Store(File(self.store).path)
         names = store.names()
         if version in {"seed", seed.name} or (version == LATEST and not names):
             return seed
@@ -242,7 +242,7 @@ class Evolving(Rubric):
         evolved = tuple(sorted(kept, key=lambda each: (each.task, each.id)))
         if evolved == old.evolved:
             return old.name
-        store = Store(Path(self.store))
+        store = Store(File(self.store).path)
         if not old.number:
             store.write(old)
         return store.write(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from attrs import asdict, field, frozen
 from rlenv.errors import ConfigError, VerifierFault
+from rlenv.files import File
 from rlenv.stage import Attempt
 from rlenv.values import Fault, Outcome, Task
 
@@ -35,6 +36,7 @@ class Panel(Judging):
         members: tables like ``judge``, one per member; ``judge`` itself is not asked.
         ask: the stage that every member runs: "rubric", "checklist" or "reference".
         options: its options.
+        rubric: its option ``rubric``, a file that is found beside the env.toml.
         aggregate: "median", "mean", "min", or "majority": the share is 1 when more than half are at 0.5 or above,
             0 when more than half are below, else 0.5.
         quorum: so many members must have answered; all when 0.
@@ -44,6 +46,7 @@ class Panel(Judging):
     members: tuple[Judge, ...] = ()
     ask: Literal["rubric", "checklist", "reference"] = "rubric"
     options: Mapping[str, Any] = field(factory=dict)
+    rubric: File = field(factory=File)
     aggregate: Literal["median", "mean", "min", "majority"] = "median"
     quorum: int = 0
     min_families: int = 1
@@ -77,6 +80,8 @@ class Panel(Judging):
 
         problems = Problems()
         table = {**self.options, "judge": asdict(judge), "attempts": self.attempts}
+        if self.rubric:
+            table["rubric"] = self.rubric
         made = build(_STAGES[self.ask], table, "options", problems)
         problems.check()
         return made

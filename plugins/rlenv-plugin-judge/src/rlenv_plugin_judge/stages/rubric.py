@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError, TaskError
+from rlenv.files import File
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
@@ -55,7 +56,7 @@ class Rubric(Judging):
         logprobs: take the expected share from log-probabilities where the endpoint gives them.
     """
 
-    rubric: str = ""
+    rubric: File = field(factory=File)
     criteria: tuple[Any, ...] = field(default=(), converter=tuple)
     source: str = ""
     batch: int = 8
@@ -71,7 +72,7 @@ class Rubric(Judging):
         if not 1 <= self.batch <= 32:
             raise ConfigError(f"batch is a whole number from 1 to 32, not {self.batch}")
         if self.rubric:
-            object.__setattr__(self, "_common", read(self.rubric))
+            object.__setattr__(self, "_common", read(File(self.rubric).path))
         elif self.criteria:
             object.__setattr__(self, "_common", rubric_of(list(self.criteria), "criteria"))
 
