@@ -27,6 +27,7 @@ class Broken(Exception):
     def __init__(self, what: str, said: str) -> None:
         self.what = what
         self.said = said
+        self.line = 0  # 0: where it was raised
         super().__init__(said)
 
 

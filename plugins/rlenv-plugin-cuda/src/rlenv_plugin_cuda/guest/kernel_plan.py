@@ -66,7 +66,7 @@ class Host:
         self._temporary = 0
 
     def device_array(self, shape: Any, dtype: Any = None) -> Handle:
-        name = getattr(dtype, "dtype", "f8" if dtype is None else None)
+        name: Any = getattr(dtype, "dtype", "f8" if dtype is None else None)
         extents = shape if shape.__class__ is tuple else (shape,)
         if name not in CODES and name not in SIZES:
             raise Broken("type", f"{dtype!r:.40} is no type of an array")
@@ -79,12 +79,15 @@ class Host:
                 "memory",
                 f"{self._temporary} bytes of temporary arrays; {TEMPORARY_BYTES} are allowed",
             )
-        data = storage(name, size, self.chance.randbytes(size * SIZES[name]))
-        made = Buffer(
-            f"temporary {len(self.buffers)}", name, extents, data, self.clock, known=False
-        )
+        made = self.made(f"temporary {len(self.buffers)}", name, extents)
         self.buffers.append(made)
         return Handle(made)
+
+    def made(self, name: str, dtype: str, shape: tuple[int, ...]) -> Any:
+        """A temporary array, which holds chance."""
+        size = math.prod(shape)
+        data = storage(dtype, size, self.chance.randbytes(size * SIZES[dtype]))
+        return Buffer(name, dtype, shape, data, self.clock, known=False)
 
     def device_array_like(self, other: Any) -> Handle:
         if not isinstance(other, Handle):
@@ -109,7 +112,7 @@ class Host:
             argument._array if isinstance(argument, Handle) else argument for argument in arguments
         ]
         for argument in given:
-            if not isinstance(argument, Input) and argument.__class__ not in (
+            if not hasattr(argument, "ndim") and argument.__class__ not in (
                 int,
                 float,
                 bool,
@@ -119,28 +122,26 @@ class Host:
                     "type",
                     f"{name} is given {type(argument).__name__}; kernels take arrays and numbers",
                 )
+        self._note(name, given, configured)
+        self.most_threads = max(self.most_threads, configured.threads)
+        self.most_shared = max(self.most_shared, self.ran(name, configured, given))
+
+    def ran(self, name: str, shape: Shape, given: Sequence[Any]) -> int:
+        """Run every thread; bytes of shared memory of a block, at most."""
         for buffer in self.buffers:
             if isinstance(buffer, Buffer):
                 buffer.forget()
-        self._note(name, given, configured)
         self.clock.races.clear()
-        used = run_launch(
-            self.kernels[name],
-            given,
-            configured,
-            self.clock,
-            chance=self.chance,
-            limit=self.shared_limit,
+        code, chance = self.kernels[name], self.chance
+        used: int = run_launch(
+            code, given, shape, self.clock, chance=chance, limit=self.shared_limit
         )
-        self.most_shared = max(self.most_shared, used)
-        self.most_threads = max(self.most_threads, configured.threads)
         for said in self.clock.races.values():
             raise Broken("race", said)
+        return used
 
     def _note(self, name: str, given: Sequence[Any], shape: Shape) -> None:
-        kinds = [
-            f"{a.dtype}[{a.ndim}]" if isinstance(a, Input) else type(a).__name__ for a in given
-        ]
+        kinds = [f"{a.dtype}[{a.ndim}]" if hasattr(a, "ndim") else type(a).__name__ for a in given]
         self.launched.setdefault((name, *kinds), [name, kinds, shape.dynamic, shape.threads])
 
     def _shape(self, name: str, given: Any) -> Shape:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
 
-__all__ = ["FILE", "built", "compiled"]
+__all__ = ["FILE", "built", "compiled", "waiting"]
 
 FILE = "answer.py"
 _HELPERS = {
@@ -32,7 +32,7 @@ _HELPERS = {
 
 def compiled(answer: Answer) -> CodeType:
     """The code of an answer, once: its tree is rewritten in place."""
-    waits = _waiting(answer)
+    waits = waiting(answer)
     constants: list[ast.stmt] = [
         ast.Assign([ast.Name(name, ast.Store())], _Rewriter(answer, waits, None).visit(value))
         for name, value in answer.constants.items()
@@ -50,7 +50,7 @@ def built(code: CodeType) -> dict[str, object]:
     return space
 
 
-def _waiting(answer: Answer) -> set[str]:
+def waiting(answer: Answer) -> set[str]:
     """The functions in which a thread may have to wait for others."""
 
     def waits_itself(function: Function) -> bool:

@@ -12,6 +12,7 @@ outputs' bytes.  Nothing that is said here is a verdict: the judge compares the 
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import signal
@@ -26,10 +27,13 @@ from kernel_store import SIZES, packed, storage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
+    from collections.abc import Sequence
+    from types import FrameType
     from typing import Any
 
-__all__ = ["serve"]
+    from kernel_rules import Answer
+
+__all__ = ["Interpreter", "serve"]
 
 CHANNEL = 3
 _LENGTH = struct.Struct("<I")
@@ -64,7 +68,37 @@ def _write(head: dict[str, Any], body: bytes = b"") -> None:
         view = view[os.write(CHANNEL, view) :]
 
 
-def serve() -> None:
+class Interpreter:
+    """The machine of this module; others have the same methods.
+
+    Args:
+        answer: that keeps the rules.
+
+    Raises:
+        Refused: this machine cannot run it.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        self.code = kernel_rewrite.compiled(answer)
+
+    def array(self, given: Sequence[Any], data: bytes, clock: Clock, mode: str) -> Input:
+        """An array of [name, dtype, shape]; ``mode`` is "read", "known" (its content is its first value) or "poison"."""
+        name, dtype, shape = given
+        stored = storage(dtype, math.prod(shape), data)
+        if mode == "read":
+            return Input(name, dtype, tuple(shape), stored, clock)
+        return Buffer(name, dtype, tuple(shape), stored, clock, known=mode == "known")
+
+    def host(self, *given: Any) -> Host:
+        """What the plan launches with."""
+        return Host(*given)
+
+    def taken(self, array: Any) -> bytes:
+        """The content of an output."""
+        return bytes(packed(array.dtype, array.data))
+
+
+def serve(machine: Any = Interpreter) -> None:
     """Answer until the channel ends."""
     sys.setrecursionlimit(2000)
     first = _read()
@@ -73,18 +107,18 @@ def serve() -> None:
     order = json.loads(first)
     try:
         answer = kernel_rules.read(order["source"])
-        code = kernel_rewrite.compiled(answer)
+        runs = machine(answer)
     except kernel_rules.Refused as refused:
         _write({"refused": refused.said[:300], "line": refused.line})
         return
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except Exception as error:  # noqa: BLE001 - what an answer may bring a machine to
         _write({"refused": f"it cannot be compiled: {type(error).__name__}", "line": 1})
         return
     _write({"ready": 1})
     signal.signal(signal.SIGVTALRM, _ring)
     while (frame := _read()) is not None:
         head, _, body = frame.partition(b"\0")
-        _write(*_case(answer, code, json.loads(head), memoryview(body), order))
+        _write(*_case(answer, runs, json.loads(head), memoryview(body), order))
 
 
 def _ring(_number: int, _frame: FrameType | None) -> None:
@@ -92,47 +126,33 @@ def _ring(_number: int, _frame: FrameType | None) -> None:
 
 
 def _case(
-    answer: Any, code: CodeType, case: dict[str, Any], body: memoryview, order: dict[str, Any]
+    answer: Answer, runs: Any, case: dict[str, Any], body: memoryview, order: dict[str, Any]
 ) -> tuple[dict[str, Any], bytes]:
     clock = Clock()
-    arrays, scalars = _arrays(case, body, clock)
-    host = Host(
-        {},
-        [a for a in arrays if a is not None],
-        order.get("limits") or {},
-        random.Random(case["seed"]),  # noqa: S311 - orders, no secrets
-        clock,
-    )
     said: dict[str, Any] = {"case": case["case"]}
+    arrays, scalars = _arrays(runs, case, body, clock)
+    space = kernel_rewrite.built(runs.code)  # nothing is left of the case before
+    kernels = {name: space[name] for name, f in answer.functions.items() if f.role == "kernel"}
+    chance = random.Random(case["seed"])  # noqa: S311 - orders, no secrets
+    held = [array for array in arrays if array is not None]
+    host = runs.host(kernels, held, order.get("limits") or {}, chance, clock)
     signal.setitimer(signal.ITIMER_VIRTUAL, case.get("cpu_s") or order.get("cpu_s") or 10.0)
     try:
-        space = kernel_rewrite.built(code)  # nothing is left of the case before
-        host.kernels = {
-            name: space[name] for name, f in answer.functions.items() if f.role == "kernel"
-        }
         given = [
             scalars[place] if array is None else Handle(array) for place, array in enumerate(arrays)
         ]
         wanted = len(answer.functions["run"].parameters)
         if len(given) != wanted:
             raise Broken("arguments", f"run takes {wanted} arguments, and is given {len(given)}")
-        space["run"](host, *given)
+        run: Any = space["run"]
+        run(host, *given)
         if not host.launches:
             raise Broken("launch", "no kernel is launched")
     except Broken as broken:
-        said.update(broken=broken.what, said=broken.said[:300], line=_line(broken))
+        said.update(broken=broken.what, said=broken.said[:300], line=broken.line or _line(broken))
     except Endless:
         said.update(broken="endless", said="the case did not end in its time", line=0)
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        NameError,
-        RecursionError,
-        TypeError,
-        ValueError,
-        MemoryError,
-    ) as error:
+    except Exception as error:  # noqa: BLE001 - what an answer may bring a machine to
         text = f"{type(error).__name__}: {error}"
         said.update(broken="error", said=text[:300], line=_line(error))
     finally:
@@ -145,34 +165,28 @@ def _case(
     )
     outputs = arrays[len(case["inputs"]) :]
     return said, b"" if "broken" in said else b"".join(
-        packed(a.dtype, a.data) for a in outputs if a is not None
+        runs.taken(a) for a in outputs if a is not None
     )
 
 
 def _arrays(
-    case: dict[str, Any], body: memoryview, clock: Clock
+    runs: Any, case: dict[str, Any], body: memoryview, clock: Clock
 ) -> tuple[list[Any], dict[int, Any]]:
     """The arrays in the order of ``run``, None where a scalar stands."""
-    arrays: list[Input | None] = []
+    arrays: list[Any] = []
     scalars: dict[int, Any] = {}
     place = 0
     for kind in ("inputs", "outputs"):
+        mode = "read" if kind == "inputs" else "known" if case.get("known") else "poison"
         for name, dtype, shape, *value in case[kind]:
             if shape is None:
                 scalars[len(arrays)] = _scalar(value[0])
                 arrays.append(None)
                 continue
-            size = 1
-            for extent in shape:
-                size *= extent
-            much = size * SIZES[dtype]
-            data = storage(dtype, size, bytes(body[place : place + much]))
+            much = math.prod(shape) * SIZES[dtype]
+            data = bytes(body[place : place + much])
+            arrays.append(runs.array((name, dtype, shape), data, clock, mode))
             place += much
-            if kind == "inputs":
-                arrays.append(Input(name, dtype, tuple(shape), data, clock))
-            else:
-                known = bool(case.get("known"))
-                arrays.append(Buffer(name, dtype, tuple(shape), data, clock, known=known))
     return arrays, scalars
 
 
