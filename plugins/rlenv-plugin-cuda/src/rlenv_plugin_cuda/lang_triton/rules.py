@@ -54,6 +54,7 @@ class Answer:
         self.source = source
         self.functions: dict[str, Function] = {}
         self.names = Names()
+        self.constexprs: set[str] = set()
         self.plan: ast.FunctionDef | None = None
 
 
@@ -104,6 +105,10 @@ def _top(answer: Answer, node: ast.stmt, *, first: bool) -> None:
             raise Refused(node.lineno, "a constant is given to one name")
         _fresh(answer, target.id, node.lineno)
         answer.names.constants[target.id] = node.value
+        if isinstance(node, ast.AnnAssign) and answer.names.dotted(node.annotation).endswith(
+            ".constexpr"
+        ):
+            answer.constexprs.add(target.id)
     elif not (first and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         raise Refused(
             node.lineno,

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["BOOT_FILES", "REMEDY", "files", "missing", "packages"]
+__all__ = ["BOOT_FILES", "REMEDY", "assembler", "files", "missing", "packages", "tools"]
 
 VARIABLE = "RLENV_TRITON"  # a folder of sys.path that holds triton, where it is not beside rlenv
 REMEDY = (
@@ -40,6 +40,19 @@ def packages() -> tuple[str, ...]:
     found = [folder for name in _NEEDS if (folder := _folder(name))]
     libraries = [folder.with_name(f"{folder.name}.libs") for folder in found]
     return tuple(str(folder) for folder in (*found, *libraries) if folder.is_dir())
+
+
+def tools() -> str:
+    """The folder of the assemblers in Triton's wheel."""
+    folder = _folder("triton")
+    assert folder is not None
+    return str(folder / "backends" / "nvidia" / "bin")
+
+
+def assembler(folder: str, arch: int) -> str:
+    """Of these the one that Triton takes for an architecture."""
+    newer = Path(folder) / "ptxas-blackwell"
+    return str(newer if arch >= 90 and newer.is_file() else Path(folder) / "ptxas")
 
 
 @cache
