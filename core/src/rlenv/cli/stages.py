@@ -89,7 +89,10 @@ def facts(cls: Any) -> list[tuple[str, str]]:
         types = "what its options ask for" if asks else ", ".join(k.__name__ for k in kinds)
         found += [(name, types)] if types else []
     gate = getattr(cls, "default_gate", None)
-    found += [("gate", f"{gate:g} by default")] if gate is not None else []
+    if isinstance(gate, property):
+        found += [("gate", "what its options ask for")]
+    elif gate is not None:
+        found += [("gate", f"{gate:g} by default")]
     if _where(cls) == "worker" or hasattr(cls, "default_timeout"):
         found += [("timeout", f"{getattr(cls, 'default_timeout', None) or 30:g} s by default")]
     if not getattr(cls, "deterministic", True):
