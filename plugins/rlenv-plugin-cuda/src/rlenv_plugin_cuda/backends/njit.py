@@ -35,7 +35,7 @@ class Njit:
 
     It finds indices out of bounds and before the beginning, written inputs, barriers that not all threads reach
     and kernels without an end.  It does not see races and reads of what was never written as such: orders are
-    drawn and memory is poisoned, so that what depends on them is wrong, and the smallest case is interpreted once
+    drawn and memory is poisoned, so that what depends on them is wrong, and the largest case is interpreted once
     more on a smaller shape, for its races.  What it cannot lower (a barrier in a device
     function, an operation of a warp in the test of a loop) is interpreted.
     """
@@ -68,7 +68,7 @@ async def _raced(
     runs: Runs, program: Program, kernel: Kernel, cases: Sequence[Case], box: Box
 ) -> Runs:
     """The same, or a race that the interpreter finds on a smaller shape; what else is wrong there is not counted."""
-    case = min(cases, key=lambda each: each.elements)
+    case = max(cases, key=lambda each: each.elements)
     probe = _shrunk(case)
     if probe.elements > PROBE:
         return runs

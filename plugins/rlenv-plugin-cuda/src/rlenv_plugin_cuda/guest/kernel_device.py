@@ -4,13 +4,11 @@ from __future__ import annotations
 
 # ruff: noqa: ARG001, ARG005, PLR0917 - numba passes by position, and types by the same names
 import math
-
-import numpy as np
-from numba import njit, types
-from numba.extending import overload, register_jitable
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 __all__ = ["NAMES", "TYPES"]
@@ -20,6 +18,21 @@ TYPES = {
     "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "b1": "bool_", "c8": "complex64", "c16": "complex128",
 }  # fmt: skip
 WARP = 32
+import_module("kernel_packages")  # makes numba importable
+np: Any = import_module("numpy")
+types: Any = import_module("numba.types")
+_extending: Any = import_module("numba.extending")
+
+
+def register_jitable(code: Any) -> Any:
+    """The same; kernels may call it."""
+    return _extending.register_jitable(code)
+
+
+def overload(function: Any, **options: Any) -> Callable[[Any], Any]:
+    """Marks what says, for the types of its arguments, how ``function`` is done."""
+    mark: Callable[[Any], Any] = _extending.overload(function, **options)
+    return mark
 
 
 def _at(array: Any, index: Any, line: Any) -> Any:
@@ -291,4 +304,4 @@ NAMES["__local"] = np.empty
 for _short, _long in TYPES.items():
     NAMES[f"__type_{_short}"] = getattr(types, _long, None) or types.boolean
     NAMES[f"__numpy_{_short}"] = getattr(np, _long)
-JIT = njit(error_model="numpy")
+JIT: Any = import_module("numba").njit(error_model="numpy")

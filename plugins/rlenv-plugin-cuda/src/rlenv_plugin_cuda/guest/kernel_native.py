@@ -10,19 +10,17 @@ import ast
 import math
 import random
 import re
+from importlib import import_module
 
-import kernel_packages
 import kernel_plan
 import kernel_rewrite
 import kernel_rules
 import kernel_runner
-import numpy as np
 from kernel_device import JIT, NAMES, TYPES
 from kernel_lower import Beyond, lowered
 from kernel_memory import Broken, Clock
 from kernel_rules import Answer, Refused
 from kernel_store import SIZES
-from numba.core.errors import NumbaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +29,11 @@ if TYPE_CHECKING:
 
     from kernel_threads import Shape
 
-__all__ = ["PACKAGES", "Native", "rehearse", "serve"]
+__all__ = ["Native", "rehearse", "serve"]
 
-PACKAGES = kernel_packages.FOLDERS
 
+np: Any = import_module("numpy")
+NumbaError: Any = import_module("numba.core.errors").NumbaError
 FILE = "answer.py"
 LINE = re.compile(r"answer\.py \((\d+)\)")
 WARP = 32
