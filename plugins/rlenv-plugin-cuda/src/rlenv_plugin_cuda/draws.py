@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .indices import places
 from .numbers import NUMPY, to_bf16
 from .spec import Array, Kernel
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-__all__ = ["draw", "generator", "poison"]
+__all__ = ["draw", "drawn", "generator", "poison"]
 
 _MOST = {
     "f2": 16.0
@@ -38,12 +39,20 @@ def draw(kernel: Kernel, sizes: Mapping[str, int], dist: str, rng: Generator) ->
     """One value for every input, by name: a numpy array of ``NUMPY``'s type, a float or an int.
 
     A float by value is a float32 too, whatever a language passes it as. Every now and then the largest or the
-    smallest element of an array stands first or last, so that an answer that leaves those out is wrong.
+    smallest element of an array stands first or last, so that an answer that leaves those out is wrong. Integers
+    are places where the golden model takes no others, see ``indices``.
 
     Args:
         sizes: of the named dimensions; an "int" of that name is that number.
         dist: of ``spec.DISTS``.
     """
+    return drawn(kernel, sizes, dist, rng, places(kernel, sizes))
+
+
+def drawn(
+    kernel: Kernel, sizes: Mapping[str, int], dist: str, rng: Generator, below: int | None
+) -> dict[str, Any]:
+    """As ``draw``, with integers of arrays from 0 and below a number, or any."""
     import numpy as np
 
     made: dict[str, Any] = {}
@@ -57,7 +66,7 @@ def draw(kernel: Kernel, sizes: Mapping[str, int], dist: str, rng: Generator) ->
                 np.float32(rng.choice((-1.0, 1.0)) * (0.25 + 2.0 * rng.random()))
             )
         else:
-            made[array.name] = _array(array.dtype, array.shape(sizes), dist, rng)
+            made[array.name] = _array(array.dtype, array.shape(sizes), dist, rng, below)
     return made
 
 
@@ -74,8 +83,12 @@ def poison(array: Array, sizes: Mapping[str, int], rng: Generator) -> bytes:
     return rng.bytes(count * dtype(NUMPY[array.dtype]).itemsize)
 
 
-def _array(dtype: str, shape: tuple[int, ...], dist: str, rng: Generator) -> NDArray[Any]:
-    if dtype[0] in "iu":
+def _array(
+    dtype: str, shape: tuple[int, ...], dist: str, rng: Generator, below: int | None
+) -> NDArray[Any]:
+    if dtype[0] in "iu" and below is not None:
+        made = _places(dtype, shape, dist, rng, below)
+    elif dtype[0] in "iu":
         made = _integers(dtype, shape, dist, rng)
     elif dtype == "b1":
         made = rng.random(shape) < 0.5
@@ -98,6 +111,21 @@ def _edged(made: NDArray[Any], rng: Generator) -> NDArray[Any]:
         edge = -1 if kind & 2 else 0
         flat[found], flat[edge] = flat[edge], flat[found]
     return made
+
+
+def _places(
+    dtype: str, shape: tuple[int, ...], dist: str, rng: Generator, below: int
+) -> NDArray[Any]:
+    import numpy as np
+
+    last = min(below - 1, int(np.iinfo(NUMPY[dtype]).max))
+    if dist == "special":
+        return rng.choice(np.array([0, last], dtype=NUMPY[dtype]), shape)
+    if dist == "spike":
+        made = np.zeros(shape, NUMPY[dtype])
+        made.reshape(-1)[rng.integers(made.size)] = last
+        return made
+    return rng.integers(0, last, shape, dtype=NUMPY[dtype], endpoint=True)
 
 
 def _integers(dtype: str, shape: tuple[int, ...], dist: str, rng: Generator) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from .cases import Case
 from .cheats import Cheat, Scene, cheats_of
 from .compare import agrees, difference
 from .golden import PREFIX, Golden, golden_of
+from .indices import Same
 from .numbers import to_bytes
 from .spec import Kernel, Tolerance
 
@@ -40,22 +41,8 @@ def lint(kernel: Kernel, task_id: str | None = None) -> None:
         TaskError: the model fails, gives other shapes, or says another thing when it is asked again; or a cheat
             passes: which one, by how much, and what would stop it.
     """
-    if problem := _problem(_Same(kernel)):
+    if problem := _problem(Same(kernel)):
         raise TaskError(f"info.kernel.{problem}", task_id)
-
-
-class _Same:
-    """A kernel as a key: two that say the same are equal."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self.said = repr((kernel, kernel.golden, kernel.hidden))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.said == other.said
-
-    def __hash__(self) -> int:
-        return hash(self.said)
 
 
 @define(eq=False)
@@ -87,7 +74,7 @@ class _Trial:
 
 
 @lru_cache(4096)
-def _problem(same: _Same) -> str:
+def _problem(same: Same) -> str:
     """What is wrong, from its key on; "" where nothing is."""
     kernel = same.kernel
     key = hashlib.sha256(same.said.encode("utf-8", "surrogatepass")).digest()
