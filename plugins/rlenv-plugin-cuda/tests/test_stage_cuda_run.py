@@ -73,11 +73,18 @@ def test_small_cases_are_interpreted_and_large_ones_lowered(monkeypatch: pytest.
     assert [trial.case for trial in runs.trials] == list(range(len(cases)))
 
 
-def test_a_gpu_runs_everything_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu = Played("gpu")
-    played(monkeypatch, gpu, Played("interpreter"))
+def test_a_gpu_is_taken_by_name_and_where_nothing_else_runs_a_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played(monkeypatch, Played("gpu"), Played("interpreter"))
+    cases = cases_of(kernel_of(VADD), bytes(32))
 
-    assert judged()[0].data["backend"] == "gpu"
+    assert judged()[0].data["backend"] == "interpreter"
+    assert judged(backend="gpu")[0].data["backend"] == "gpu"
+    for lang in ("triton", "cuda"):
+        ((backend, places),) = choosing.chosen(lang, "auto", cases, 1)
+        assert backend.name == "gpu"
+        assert places == list(range(len(cases)))
 
 
 def test_without_njit_large_cases_are_interpreted_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,11 +93,11 @@ def test_without_njit_large_cases_are_interpreted_too(monkeypatch: pytest.Monkey
     assert judged(small=1)[0].data["backend"] == "interpreter"
 
 
-def test_what_nothing_can_run_is_unscored_and_every_reason_is_told(
+def test_what_nothing_can_run_is_unscored_and_the_reason_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    played(monkeypatch, Played("gpu", "no driver"), Played("interpreter", "no numpy"))
-    with pytest.raises(VerifierFault, match=r"not run: no driver; no numpy") as caught:
+    played(monkeypatch, Played("gpu"), Played("interpreter", "no numpy"))
+    with pytest.raises(VerifierFault, match=r"not run: no numpy") as caught:
         judged()
 
     assert caught.value.fault.kind == "unavailable"

@@ -76,7 +76,7 @@ class Running(Boxed):
     backend: str = field(
         default="auto",
         validator=validators.in_(NAMES),
-        metadata=_doc(f"{', '.join(NAMES)}; auto: by what is here, and by size"),
+        metadata=_doc(f"{', '.join(NAMES)}; auto: what finds most, by language and size"),
     )
     small: int = field(
         default=1 << 14,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Protocol
 
 from rlenv.errors import VerifierFault
 from rlenv.values import Fault
@@ -18,7 +18,7 @@ from .spec import Kernel
 __all__ = ["BACKENDS", "NAMES", "Backend", "backend", "chosen", "lacking"]
 
 _HOME = "rlenv_plugin_cuda"
-BACKENDS: Mapping[str, Mapping[str, str]] = {  # by language, the default without a GPU first
+BACKENDS: Mapping[str, Mapping[str, str]] = {
     "numba": {
         "interpreter": f"{_HOME}.backends.interpreter:Interpreter",
         "njit": f"{_HOME}.backends.njit:Njit",
@@ -33,6 +33,11 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {  # by language, the default withou
         "shim": f"{_HOME}.lang_cuda.backend:Shim",
         "gpu": f"{_HOME}.gpu.backend:Gpu",
     },
+}
+AUTO: Mapping[str, Sequence[str]] = {  # a device finds no race that it wins: it comes last
+    "numba": ("interpreter",),
+    "triton": ("triton", "gpu"),
+    "cuda": ("shim", "gpu"),
 }
 NAMES = ("auto", *dict.fromkeys(name for names in BACKENDS.values() for name in names))
 
@@ -64,7 +69,7 @@ def backend(lang: str, name: str) -> Backend:
 def lacking(lang: str, name: str) -> str:
     """Why a language's kernels cannot be run by this backend here; "" where they can."""
     if name == "auto":
-        found = [lacking(lang, each) for each in ("gpu", *_cpu(lang))]
+        found = [lacking(lang, each) for each in AUTO[lang]]
         return "" if "" in found else "; ".join(found)
     if name not in BACKENDS[lang]:
         others = ", ".join(BACKENDS[lang])
@@ -82,7 +87,7 @@ def chosen(
 
     Args:
         lang: of the kernels.
-        name: of ``NAMES``; "auto": a GPU where there is one, else by size.
+        name: of ``NAMES``; "auto": what finds most of what is here, and by size.
         cases: what is to be run.
         small: elements of a case up to which it is interpreted.
 
@@ -95,17 +100,12 @@ def chosen(
     everything = list(range(len(cases)))
     if name != "auto":
         return [(backend(lang, name), everything)]
-    if not lacking(lang, "gpu"):
-        return [(backend(lang, "gpu"), everything)]
     if lang != "numba":
-        return [(backend(lang, _cpu(lang)[0]), everything)]
+        first = next(each for each in AUTO[lang] if not lacking(lang, each))
+        return [(backend(lang, first), everything)]
     large = [place for place in everything if cases[place].elements > small]
     if large and lacking(lang, "njit"):
         large = []
     rest = [place for place in everything if place not in set(large)]
     parts: Sequence[tuple[str, list[int]]] = (("interpreter", rest), ("njit", large))
     return [(backend(lang, each), places) for each, places in parts if places]
-
-
-def _cpu(lang: str) -> list[Any]:
-    return [name for name in BACKENDS[lang] if name != "gpu"]
