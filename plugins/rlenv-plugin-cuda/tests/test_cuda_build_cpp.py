@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from shutil import which
 
@@ -11,7 +12,7 @@ from rlenv.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_cuda.artifacts import Program, Report
 from rlenv_plugin_cuda.box import Box
-from rlenv_plugin_cuda.building import builder, places
+from rlenv_plugin_cuda.building import asking, builder, nvrtc
 from rlenv_plugin_cuda.building.builder import build
 from rlenv_plugin_cuda.building.cubin import UNBOUNDED
 from rlenv_plugin_cuda.building.report import resources
@@ -233,8 +234,7 @@ def test_an_architecture_that_the_compiler_does_not_know_is_nobodys_answer(
 def test_a_compiler_that_breaks_on_everything_is_no_answers_fault(
     compiled: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "BOOT", "raise SystemExit(3)")
-    monkeypatch.setattr("rlenv_plugin_cuda.building.asking.BOOT", "raise SystemExit(3)")
+    monkeypatch.setattr(nvrtc, "asked", partial(asking.asked, boot="raise SystemExit(3)"))
     builder.forget()
     with pytest.raises(VerifierFault, match="do not work here"):
         compiled(PLAIN + "// not yet compiled")
