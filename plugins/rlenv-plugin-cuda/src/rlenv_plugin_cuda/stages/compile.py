@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from rlenv.values import Outcome, Task
 
 from rlenv_plugin_cuda.allowing import refused
 from rlenv_plugin_cuda.artifacts import Program, Report
+from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.boxed import Boxed
 from rlenv_plugin_cuda.building import toolchain
 from rlenv_plugin_cuda.building.builder import build
@@ -89,11 +91,23 @@ class Compile(Boxed):
         if self.compiler == "none":
             return Report(arch, ""), "compiler is none"
         try:
-            return await build(program, kernel, self.box(), arch), ""
+            return await built(program, kernel, self.box()), ""
         except VerifierFault as err:
             if self.compiler == "required" or err.fault.kind != "unavailable":
                 raise
             return Report(arch, ""), err.fault.message
+
+
+async def built(program: Program, kernel: Kernel, box: Box) -> Report:
+    """The report of a program; the compilers are asked what they know where no loop waits for them.
+
+    Raises:
+        VerifierFault: as ``build``.
+    """
+    arch = kernel.limits.arch
+    if not toolchain.missing(kernel.lang):
+        await asyncio.to_thread(toolchain.unsupported, kernel.lang, arch)
+    return await build(program, kernel, box, arch)
 
 
 def compilable(kernel: Kernel, task: Task, *, required: bool) -> None:

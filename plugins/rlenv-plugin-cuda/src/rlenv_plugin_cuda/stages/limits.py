@@ -13,7 +13,6 @@ from rlenv.values import Fault, Outcome, Task
 from rlenv_plugin_cuda.artifacts import Launch, Program, Report, Resources, Runs
 from rlenv_plugin_cuda.boxed import Running
 from rlenv_plugin_cuda.building import toolchain
-from rlenv_plugin_cuda.building.builder import build
 from rlenv_plugin_cuda.building.occupancy import Occupancy, device, occupancy
 from rlenv_plugin_cuda.cases import Case, cases_of
 from rlenv_plugin_cuda.programs import Bad
@@ -22,7 +21,7 @@ from rlenv_plugin_cuda.shown import at_line, hushed
 from rlenv_plugin_cuda.spec import Kernel, kernel_of
 from rlenv_plugin_cuda.spec import Limits as Allowed
 
-from .compile import compilable
+from .compile import built, compilable
 
 __all__ = ["Limits"]
 
@@ -121,7 +120,7 @@ class Limits(Running):
         lacking = toolchain.missing(kernel.lang)
         if lacking:
             raise VerifierFault(Fault("unavailable", f"limits were not checked: {lacking}"))
-        return await build(program, kernel, self.box(), kernel.limits.arch)
+        return await built(program, kernel, self.box())
 
     def _outcome(self, used: _Used, limits: Allowed) -> Outcome:
         data: dict[str, Any] = {"used": used.table()}
