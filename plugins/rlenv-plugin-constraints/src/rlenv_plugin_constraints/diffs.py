@@ -227,8 +227,9 @@ def _hunks(lines: _Lines, change: Change) -> Change:
 
 
 def _hunk(lines: _Lines, change: Change, old: int, new: int) -> None:
+    every, last = lines.all, len(lines.all)
     while old > 0 or new > 0:
-        line = lines.peek()
+        line = every[lines.at] if lines.at < last else None
         mark = " " if line == "" else (line or "?")[0]
         if mark == "\\":
             lines.at += 1

@@ -52,6 +52,23 @@ _SAME = {"posix.": "os.", "nt.": "os.", "_io.": "io.", "builtins.": "", "__built
 _SYS = frozenset(
     ("sys.modules", "sys._getframe", "sys.meta_path", "sys.settrace", "sys._current_frames")
 )
+_DYNAMIC_PATHS = frozenset(
+    [
+        "operator.attrgetter",
+        "operator.methodcaller",
+        "pickle.loads",
+        "pickle.load",
+        "gc.get_objects",
+        "types.FunctionType",
+        "types.CodeType",
+        "inspect.currentframe",
+    ]
+)
+_IMPORTS = frozenset((ast.Import, ast.ImportFrom))
+_ASSIGN = frozenset((ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.arguments))
+_CALLS: frozenset[type] = frozenset((ast.Call,))
+_NAMED = frozenset((ast.Name, ast.Attribute))
+_USES = _CALLS | _NAMED
 _DYNAMIC_ATTRIBUTES = frozenset(
     [
         "__dict__",
@@ -103,8 +120,15 @@ class Called:
 
 def imported(source: Source) -> list[Imported]:
     """Every import of the program, wherever it stands."""
+    kept: list[Imported] | None = source.kept.get("imported")
+    if kept is None:
+        kept = source.kept["imported"] = _imported(source)
+    return kept
+
+
+def _imported(source: Source) -> list[Imported]:
     found: list[Imported] = []
-    for node in source.nodes:
+    for node in [node for node in source.nodes if type(node) in _IMPORTS]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
@@ -123,11 +147,19 @@ def imported(source: Source) -> list[Imported]:
 
 def _aliases(source: Source) -> dict[str, set[str]]:
     """Name → the paths that it may stand for: imports and ``name = path`` anywhere, scopes taken together."""
+    kept: dict[str, set[str]] | None = source.kept.get("aliases")
+    if kept is None:
+        kept = source.kept["aliases"] = _found_aliases(source)
+    return kept
+
+
+def _found_aliases(source: Source) -> dict[str, set[str]]:
     known: dict[str, set[str]] = {}
     for item in imported(source):
         known.setdefault(item.bound, set()).add(item.path)
-    assigned = [pair for node in source.nodes for pair in _assigned(node)]
-    for _ in range(4):  # a = eval; b = a; c = b; d = c
+    nodes = [node for node in source.nodes if type(node) in _ASSIGN]
+    assigned = [pair for node in nodes for pair in _assigned(node)]
+    for _ in range(4 if assigned else 0):  # a = eval; b = a; c = b; d = c
         for name, path in assigned:
             paths = known.setdefault(name, set())
             if len(paths) < 20:
@@ -199,20 +231,30 @@ def called(source: Source, *, uses: bool = False) -> list[Called]:
         source: a program with a tree.
         uses: count every mention of a name too (``map(eval, …)``, a decorator, a default).
     """
+    kept: list[Called] | None = source.kept.get(f"called {uses}")
+    if kept is None:
+        kept = source.kept[f"called {uses}"] = _called(source, _USES if uses else _CALLS)
+    return kept
+
+
+def _called(source: Source, kinds: frozenset[type]) -> list[Called]:
     known = _aliases(source)
+    full: dict[str, list[str]] = {}  # path → what it may be
     found: list[Called] = []
-    for node in source.nodes:
+    for node in [node for node in source.nodes if type(node) in kinds]:
         if isinstance(node, ast.Call):
             path = dotted(node.func) or (
                 f"*.{node.func.attr}" if isinstance(node.func, ast.Attribute) else "*"
             )
-            found += [Called(full, node.lineno) for full in sorted(_resolved(path, known))]
-        elif (
-            uses and isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
-        ):
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             path = dotted(node)
-            if path:
-                found += [Called(full, node.lineno) for full in sorted(_resolved(path, known))]
+        else:
+            continue
+        if not path:
+            continue
+        if path not in full:
+            full[path] = sorted(_resolved(path, known))
+        found += [Called(name, node.lineno) for name in full[path]]
     return found
 
 
@@ -225,31 +267,25 @@ def dynamic(source: Source) -> list[Called]:
         or item.path in _SYS
         or item.path in ("operator.attrgetter", "operator.methodcaller", "types.FunctionType", "types.CodeType")
     ]  # fmt: skip
-    for call in called(source, uses=True):
-        last = call.path.rpartition(".")[2]
-        if (
-            call.path in _DYNAMIC_CALLS
-            or last == "__import__"
-            or any(call.path == name or call.path.startswith(f"{name}.") for name in _SYS)
-            or call.path
-            in (
-                "operator.attrgetter",
-                "operator.methodcaller",
-                "pickle.loads",
-                "pickle.load",
-                "gc.get_objects",
-                "types.FunctionType",
-                "types.CodeType",
-                "inspect.currentframe",
-            )
-        ):
-            found.append(call)
-    for node in source.nodes:
+    calls = called(source, uses=True)
+    reaching = {path for path in {call.path for call in calls} if _reaches(path)}
+    found += [call for call in calls if call.path in reaching] if reaching else []
+    for node in [node for node in source.nodes if type(node) in _NAMED]:
         if isinstance(node, ast.Attribute) and node.attr in _DYNAMIC_ATTRIBUTES:
             found.append(Called(f"*.{node.attr}", node.lineno))
         elif isinstance(node, ast.Name) and node.id in ("__builtins__", "__loader__", "__spec__"):
             found.append(Called(node.id, node.lineno))
     return found
+
+
+def _reaches(path: str) -> bool:
+    """Whether what is called can reach any name without naming it."""
+    return (
+        path in _DYNAMIC_CALLS
+        or path in _DYNAMIC_PATHS
+        or path.rpartition(".")[2] == "__import__"
+        or any(path == name or path.startswith(f"{name}.") for name in _SYS)
+    )
 
 
 def handed_on(source: Source, names: Iterable[str]) -> list[Called]:

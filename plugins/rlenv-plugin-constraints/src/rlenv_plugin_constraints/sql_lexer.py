@@ -93,31 +93,31 @@ def tokens(text: str, dialect: Dialect) -> list[Token]:
     Raises:
         Unreadable: for a string, name or comment that is never closed, a NUL, and comments that MySQL runs.
     """
-    finditer = _pattern(dialect)
+    finditer, make = _pattern(dialect), Token._make
     found: list[Token] = []
     place = 0
     while place < len(text):
         for hit in finditer(text, place):
-            kind, name = hit.lastgroup, hit.lastgroup or "space"
-            start, place = hit.span(name)
+            kind, group = hit.lastgroup, hit.lastindex or 0
+            start, place = hit.span(group)
             if kind == "word":
-                found.append(Token("word", hit[name].upper(), start, place))
+                found.append(make(("word", hit[group].upper(), start, place)))
             elif kind == "sign":
-                found.append(Token("sign", hit[name], start, place))
+                found.append(make(("sign", hit[group], start, place)))
             elif kind == "bad":
                 raise Unreadable("a quotation mark that is never closed, or a NUL", start)
             elif kind == "block":
                 place = _after_comment(text, start, nested=dialect.nested)
                 break
             elif kind == "dollar":
-                close = text.find(hit[name], place)
+                close = text.find(hit[group], place)
                 if close < 0:
                     raise Unreadable("a dollar string that is never closed", start)
-                place = close + len(hit[name])
+                place = close + len(hit[group])
                 found.append(Token("string", "", start, place))
                 break
             elif kind not in ("space", "comment", "comment_"):
-                found.append(_token(name.rstrip("_"), hit[name], start, place))
+                found.append(_token(str(kind).rstrip("_"), hit[group], start, place))
         else:
             break
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import Any
@@ -25,12 +25,12 @@ _WESTERN = re.compile(
 
 
 def _simple(letter: str, joins: str) -> re.Pattern[str]:
-    """The first branch is all that most words need.  One group: ``split`` gives gaps and words in turns."""
+    """The first branch is all that most words need."""
     run = f"[{letter}]"
     return re.compile(
-        rf"({run}++(?![{joins}.,:]{run})"
+        rf"{run}++(?![{joins}.,:]{run})"
         r"|(?:[A-Za-z]\.){2,}"
-        rf"|{run}++(?:[{joins}]{run}++|(?<=[0-9])[.,:][0-9]{run}*+){{0,4}})"
+        rf"|{run}++(?:[{joins}]{run}++|(?<=[0-9])[.,:][0-9]{run}*+){{0,4}}"
     )
 
 
@@ -46,8 +46,8 @@ def _word() -> Any:
     letter = rf"[\p{{L}}\p{{N}}--{unspaced}]"
     run = rf"{letter}[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--{unspaced}]*+"
     return regex.compile(
-        rf"((?:[A-Za-z]\.){{2,}}|{unspaced}[\p{{M}}\u30FC]*+"
-        rf"|{run}(?:['’‘\-‐‑_&]{run}|(?<=\p{{N}})[.,:٫٬](?=\p{{N}}){run}){{0,4}})",
+        rf"(?:[A-Za-z]\.){{2,}}|{unspaced}[\p{{M}}\u30FC]*+"
+        rf"|{run}(?:['’‘\-‐‑_&]{run}|(?<=\p{{N}})[.,:٫٬](?=\p{{N}}){run}){{0,4}}",
         regex.V1,
     )
 
@@ -83,40 +83,47 @@ class Text:
         return _LATIN_WORD if _WESTERN.fullmatch(self.raw) else _word()
 
     @cached_property
-    def _pieces(self) -> list[str]:
-        pieces: list[str] = self._pattern.split(self.raw)
-        return pieces
-
-    @cached_property
     def words(self) -> list[str]:
         """The words as written; a hyphenated or contracted word is one."""
-        return self._pieces[1::2]
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        return list(accumulate(map(len, self._pieces)))
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return self._ends[:-1:2]
+        return self.words_within(0, len(self.raw))
 
     @cached_property
     def word_spans(self) -> list[Span]:
-        return list(zip(self._starts, self._ends[1::2], strict=True))
+        return self._walked(len(self.words))
 
-    def spans_of(self, places: Iterable[int]) -> list[Span]:
+    def _walked(self, count: int) -> list[Span]:
+        """Where the first words stand: no word can begin between two words, so that each is the next of its kind."""
+        find, end = self.raw.find, 0
+        spans = []
+        for word in self.words[:count]:
+            start = find(word, end)
+            end = start + len(word)
+            spans.append((start, end))
+        return spans
+
+    def spans_of(self, places: Sequence[int]) -> list[Span]:
         """Where the words with these numbers, from 0, stand."""
-        ends = self._ends
-        return [(ends[2 * place], ends[2 * place + 1]) for place in places]
+        spans = self._walked(max(places, default=-1) + 1)
+        return [spans[place] for place in places]
+
+    def words_within(self, start: int, end: int) -> list[str]:
+        """The words of a part that white space bounds."""
+        found: list[str] = self._pattern.findall(self.raw, start, end)
+        return found
+
+    @cached_property
+    def sentence_words(self) -> list[list[str]]:
+        """The words that begin in each sentence."""
+        if self._pattern in (_ASCII_WORD, _LATIN_WORD):
+            return [self.words_within(*span) for span in self.sentences]
+        starts = [start for start, _ in self.word_spans]  # no white space need stand between
+        places = [(bisect_left(starts, a), bisect_left(starts, b)) for a, b in self.sentences]
+        return [self.words[first:last] for first, last in places]
 
     def first_words(self, count: int) -> list[tuple[str, Span]]:
         """The first words and where they stand; the rest is not read."""
         found = islice(self._pattern.finditer(self.raw), count)
         return [(match.group(), match.span()) for match in found]
-
-    def places_between(self, start: int, end: int) -> range:
-        """The numbers of the words that begin within a part of the response."""
-        return range(bisect_left(self._starts, start), bisect_left(self._starts, end))
 
     @cached_property
     def lower_words(self) -> list[str]:

@@ -32,9 +32,11 @@ _MARK = re.compile(
     r"|\[\^(?P<note>[^\[\]\s]{1,80})\]"
     r"|\[(?P<word>[A-Za-z][\w:.+/-]{0,60}(?:[ \t]?[,;][ \t]?[A-Za-z][\w:.+/-]{0,60}){0,20})\]"
 )
-_TWO_WORDS = re.compile(r"(?<![\w\[@^])[a-z]{2,} [a-z]{2,}(?=[ .,;:]?\Z)", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]")
-_WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u9fff]")
+_GONE = "\ufdd0"  # no character, and so in no word
+_NEAR = 40  # characters before a mark, where most have their words
+_ADJACENT = re.compile("[a-z]{2} [a-z]{2}")
+_WORD = re.compile(rf"(?:[^\W\d_]{_GONE}*+){{2,}}|[\u3040-\u9fff]")
 _KEY = re.compile(r"@\{?([\w](?:[\w:.#$%&+?<>~/-]*\w)?)")
 _KEY_LIKE = re.compile(r"[A-Za-z][\w:+.-]*\d{2,4}[a-z]?\Z")
 
@@ -136,7 +138,8 @@ def _read(raw: str, sources: set[str]) -> _Seen:
     heading = None
     for heading in _REFERENCES.finditer(text):  # noqa: B007 - the last one
         pass
-    notes = {m.start(1) - 1: m for m in _NOTE.finditer(text) if _defines(m, text, heading)}
+    noted = _NOTE.finditer(text) if "[" in text else ()
+    notes = {m.start(1) - 1: m for m in noted if _defines(m, text, heading)}
     for match in notes.values():
         _define(seen, match[1], match[2], match.span(1))
     if heading is not None:
@@ -144,12 +147,12 @@ def _read(raw: str, sources: set[str]) -> _Seen:
             _define(seen, match[1], match[2], match.span(1))
     inside = [m.span() for m in notes.values()]
     body_end = heading.start() if heading is not None else len(text)
-    at = 0
-    for mark in _MARK.finditer(text):
+    at, said = 0, _Said(text)
+    for mark in _MARK.finditer(text) if "[" in text else ():
         while at < len(inside) and inside[at][1] <= mark.start():
             at += 1
         in_note = at < len(inside) and inside[at][0] <= mark.start()
-        if not in_note and mark.start() < body_end and _says_something(text, mark.start()):
+        if not in_note and mark.start() < body_end and said.before(mark.start()):
             _cite(seen, mark, sources)
     return seen
 
@@ -176,21 +179,32 @@ def _define(seen: _Seen, name: str, content: str, span: Span) -> None:
     seen.defined.setdefault(key, span)
 
 
-def _says_something(text: str, place: int) -> bool:
-    """Whether two words stand before the mark in its paragraph."""
-    begin = max(text.rfind("\n\n", max(0, place - 300), place), place - 300, 0)
-    near = text[max(begin, place - 30) : place]
-    if _TWO_WORDS.search(near) is not None:
-        return True
-    before = _IN_BRACKETS.sub("", text[begin:place])
-    return len(_WORD.findall(before)) >= 2
+class _Said:
+    """The words of a text outside brackets."""
+
+    def __init__(self, text: str) -> None:
+        gaps = "[" in text
+        self._text = text
+        self._bare = _IN_BRACKETS.sub(lambda m: _GONE * len(m[0]), text) if gaps else text
+
+    def before(self, place: int) -> bool:
+        """Whether two words stand before a mark in its paragraph, 300 characters at most before it."""
+        begin = max(self._text.rfind("\n\n", max(0, place - 300), place), place - 300, 0)
+        near = place - _NEAR
+        if near > begin + _NEAR and (
+            _ADJACENT.search(self._bare, near, place) is not None
+            or len(_WORD.findall(self._bare, near, place)) > 2  # the first may be cut
+        ):
+            return True
+        return len(_WORD.findall(self._bare, begin, place)) >= 2
 
 
 def _cite(seen: _Seen, mark: re.Match[str], sources: set[str]) -> None:
     span = mark.span()
     kind = mark.lastgroup
     if kind == "numbers":
-        for name in _spread(mark["numbers"]):
+        numbers = mark["numbers"]
+        for name in (str(int(numbers)),) if numbers.isdigit() else _spread(numbers):
             seen.cite(name, span)
     elif kind == "keys":
         for name in _KEY.findall(mark["keys"]):
@@ -216,8 +230,8 @@ def _cite(seen: _Seen, mark: re.Match[str], sources: set[str]) -> None:
 def _spread(numbers: str) -> list[str]:
     """The numbers of "1, 3-5"; a range of more than a hundred is its ends."""
     found: list[str] = []
-    for part in re.split(r"[,;]", numbers):
-        first, dash, last = (p.strip() for p in re.sub("–", "-", part).partition("-"))
+    for part in numbers.replace("–", "-").replace(";", ",").split(","):
+        first, dash, last = (p.strip() for p in part.partition("-"))
         if dash and 0 <= int(last) - int(first) <= 100:
             found += [str(n) for n in range(int(first), int(last) + 1)]
         else:

@@ -129,7 +129,7 @@ class PersonNames:
         for place, word in enumerate(text.words) if named else ():
             for name in named.get(word, ()):
                 first.setdefault(name, place)
-        spans = text.spans_of(first.values())
+        spans = text.spans_of(list(first.values()))
         return Finding(len(first) >= self.min, len(first), {"min": self.min}, spans)
 
 

@@ -50,7 +50,7 @@ class WordPerLine:
     kind: ClassVar[str] = "word_per_line"
 
     def check(self, text: Text) -> Finding:
-        counts = [len(text.places_between(*span)) for span in text.line_spans]
+        counts = [len(text.words_within(*span)) for span in text.line_spans]
         many = [s for s, n in zip(text.line_spans, counts, strict=True) if n > 1]
         return Finding(sum(counts) > 0 and not many, len(many), {"max": 0}, many[:100])
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress, count
+from operator import eq
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -129,8 +130,9 @@ class NoSharedInitials:
     kind: ClassVar[str] = "no_shared_initials"
 
     def check(self, text: Text) -> Finding:
-        letters = [word[:1] for word in text.base_words]
-        same = [i for i, (a, b) in enumerate(pairwise(letters), 1) if a == b and a.isalpha()]
+        letters = [word[0] for word in text.base_words]
+        twins = compress(count(1), map(eq, letters, letters[1:]))
+        same = [place for place in twins if letters[place].isalpha()]
         spans = text.spans_of(same[:_SHOWN])
         return Finding(bool(letters) and not same, len(same), {"max": 0}, spans)
 
@@ -143,7 +145,7 @@ class SyllableParity:
 
     def check(self, text: Text) -> Finding:
         parity = [syllables(word) % 2 for word in text.base_words]
-        same = [place for place, (a, b) in enumerate(pairwise(parity), 1) if a == b]
+        same = list(compress(count(1), map(eq, parity, parity[1:])))
         spans = text.spans_of(same[:_SHOWN])
         fits = len(parity) > 1 and not same and all(any(map(str.isalpha, w)) for w in text.words)
         return Finding(fits, len(same), {"max": 0}, spans)

@@ -13,6 +13,8 @@ from rlenv_plugin_constraints.views import Span
 
 __all__ = ["NestedBrackets", "NestedQuotes", "PunctuationMarks", "QuotesExplained"]
 
+_BRACKET = re.compile(r"[()\[\]{}]")
+_MARK_OR_LINE = re.compile("[\"'\n]")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _QUOTATION = re.compile(r"\"([^\"\n]*)\"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»")
 _INTERROBANG = re.compile(r"\?!|!\?|‽")
@@ -28,10 +30,11 @@ class NestedBrackets:
     def check(self, text: Text) -> Finding:
         open_: list[list[int]] = []  # of each bracket: where it stands, and the depth below it
         deepest, place = 0, (0, 0)
-        for at, letter in enumerate(text.raw):
+        for found in _BRACKET.finditer(text.raw):
+            at, letter = found.start(), found.group()
             if letter in "([{":
                 open_.append([at, 0])
-            elif letter in ")]}":
+            else:
                 if not open_ or _CLOSES[text.raw[open_[-1][0]]] != letter:
                     open_.clear()
                     continue
@@ -56,10 +59,13 @@ class NestedQuotes:
         raw = text.raw.translate(str.maketrans("“”„‘’", '"""\'\''))
         open_: list[list[int]] = []
         deepest, place = 0, (0, 0)
-        for at, letter in enumerate(raw):
-            if letter == "\n" and raw[at + 1 : at + 2].strip() == "":
-                open_.clear()  # a quotation does not outlast its paragraph
-            if letter not in "\"'" or _apostrophe(raw, at):
+        for found in _MARK_OR_LINE.finditer(raw):
+            at, letter = found.start(), found.group()
+            if letter == "\n":
+                if raw[at + 1 : at + 2].strip() == "":
+                    open_.clear()  # a quotation does not outlast its paragraph
+                continue
+            if _apostrophe(raw, at):
                 continue
             inside = bool(open_) and raw[open_[-1][0]] == letter
             if not inside:

@@ -13,6 +13,7 @@ from rlenv_plugin_constraints.kinds.keywords import Contains
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
 from rlenv_plugin_constraints.verbs import is_verb
+from rlenv_plugin_constraints.views import Span
 
 __all__ = [
     "ChainedSentences",
@@ -58,10 +59,11 @@ class KeywordInSentence:
             found = Contains((self.word,)).check(Text(text.raw[start:end]))
             spans = [(start + a, start + b) for a, b in found.spans]
             return Finding(found.satisfied, found.measured, wanted, spans or [(start, end)])
-        words = text.places_between(start, end)
-        if len(words) < self.place:
-            return unmet(len(words), wanted, [(start, end)], "the sentence is too short")
-        ((a, b),) = text.spans_of([words[self.place - 1]])
+        count = len(text.sentence_words[self.sentence - 1])
+        if count < self.place:
+            return unmet(count, wanted, [(start, end)], "the sentence is too short")
+        before = sum(map(len, text.sentence_words[: self.sentence - 1]))
+        ((a, b),) = text.spans_of([before + self.place - 1])
         fits = even(self.word) in (even(text.raw[a:b]), _stem(text.raw[a:b]))
         return Finding(fits, text.raw[a:b], wanted, [(a, b)])
 
@@ -88,13 +90,22 @@ class ChainedSentences:
     kind: ClassVar[str] = "chained_sentences"
 
     def check(self, text: Text) -> Finding:
-        ends = [text.places_between(*span) for span in text.sentences]
-        words = text.even_words
-        pairs = [(here[-1], after[0]) for here, after in pairwise(ends)]
-        wrong = [pair for pair in pairs if words[pair[0]] != words[pair[1]]]
-        spans = text.spans_of(place for pair in wrong[:50] for place in pair)
-        note = "" if len(ends) > 1 else "there are not two sentences"
-        return Finding(len(ends) > 1 and not wrong, len(wrong), {"max": 0}, spans, note)
+        words = text.sentence_words
+        wrong = [
+            place
+            for place, (here, after) in enumerate(pairwise(words))
+            if even(here[-1]) != even(after[0])
+        ]
+        spans = [span for place in wrong[:50] for span in self._link(text, place)]
+        note = "" if len(words) > 1 else "there are not two sentences"
+        return Finding(len(words) > 1 and not wrong, len(wrong), {"max": 0}, spans, note)
+
+    def _link(self, text: Text, place: int) -> list[Span]:
+        """Where the last word of a sentence stands and the first of the next."""
+        (start, end), (after, _) = text.sentences[place : place + 2]
+        last, first = text.sentence_words[place][-1], text.sentence_words[place + 1][0]
+        a, b = text.raw.rfind(last, start, end), text.raw.find(first, after)
+        return [(a, a + len(last)), (b, b + len(first))]
 
 
 @frozen
@@ -105,13 +116,12 @@ class FramedParagraphs:
 
     def check(self, text: Text) -> Finding:
         spans, count = [], 0
-        said = text.even_words
         for start, end in text.line_spans:
-            words = text.places_between(start, end)
+            words = text.words_within(start, end)
             if not words:
                 continue
             count += 1
-            if len(words) < 2 or said[words[0]] != said[words[-1]]:
+            if len(words) < 2 or even(words[0]) != even(words[-1]):
                 spans.append((start, end))
         return Finding(count > 0 and not spans, len(spans), {"max": 0}, spans[:100])
 

@@ -57,11 +57,14 @@ class Python:
             return refused(source, wanted)
         allowed = tuple(_NODES[name] for name in (*self.allow_nodes, *_ALWAYS))
         forbidden = tuple(_NODES[name] for name in self.forbid_nodes)
-        odd = [
-            node
-            for node in source.nodes
-            if isinstance(node, forbidden) or (self.allow_nodes and not isinstance(node, allowed))
-        ]
+        refused_kinds = {
+            kind
+            for kind in set(map(type, source.nodes))
+            if issubclass(kind, forbidden) or (self.allow_nodes and not issubclass(kind, allowed))
+        }
+        odd = (
+            [node for node in source.nodes if type(node) in refused_kinds] if refused_kinds else []
+        )
         lines = [line for node in odd if (line := getattr(node, "lineno", None)) is not None]
         names = sorted({type(node).__name__ for node in odd})
         note = f"with {', '.join(names)}" if names else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
@@ -81,7 +82,7 @@ class Imports:
             if outside or matches(full, self.forbid):
                 odd.append(Called(full, item.line))
         within = [name for name in self.forbid if "." in name]
-        odd += [c for c in called(source, uses=True) if matches(c.path, within)] if within else []
+        odd += _matching(called(source, uses=True), within) if within else []
         odd += starred(source, within)
         if self.dynamic == "forbid":
             odd += handed_on(source, within)
@@ -119,7 +120,7 @@ class Calls:
         source = parsed(text)
         if source.tree is None:
             return refused(source, wanted)
-        odd = [c for c in called(source, uses=True) if matches(c.path, self.forbid)]
+        odd = _matching(called(source, uses=True), self.forbid)
         if self.allow:
             own = own_names(source)
             odd += [
@@ -130,6 +131,12 @@ class Calls:
             odd += handed_on(source, self.forbid)
             odd += [call for call in dynamic(source) if not matches(call.path, self.allow)]
         return _finding(source, odd, wanted)
+
+
+def _matching(calls: list[Called], names: Sequence[str]) -> list[Called]:
+    """Those that are, or lie within, one of ``names``."""
+    among = {path for path in {call.path for call in calls} if matches(path, names)}
+    return [call for call in calls if call.path in among] if among else []
 
 
 def own_names(source: Source) -> set[str]:

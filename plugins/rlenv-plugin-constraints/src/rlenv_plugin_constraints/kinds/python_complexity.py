@@ -8,13 +8,14 @@ from typing import Any, ClassVar, TypeAlias
 from attrs import field, frozen
 
 from rlenv_plugin_constraints.constraint import Finding, positive
-from rlenv_plugin_constraints.programs import parsed, refused
+from rlenv_plugin_constraints.programs import children, parsed, refused
 from rlenv_plugin_constraints.text import Text
 
 __all__ = ["Complexity", "complexities"]
 
 _Scope: TypeAlias = tuple[str, int, int]  # name, line, complexity
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_BRANCHING = frozenset((ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert, ast.BoolOp, ast.comprehension, ast.match_case))  # fmt: skip
 _ONE = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert)
 
 
@@ -29,16 +30,17 @@ def complexities(tree: ast.Module) -> list[_Scope]:
     found: list[_Scope] = []
     scopes: list[tuple[str, int, list[ast.AST]]] = [("<module>", 1, [tree])]
     while scopes:
-        name, line, stack = scopes.pop()
+        name, line, level = scopes.pop()
         count = 1
-        while stack:
-            node = stack.pop()
-            for child in ast.iter_child_nodes(node):
+        while level:
+            below, level = children(level), []
+            for child in below:
                 if isinstance(child, _FUNCTIONS):
                     scopes.append((getattr(child, "name", "<lambda>"), child.lineno, [child]))
                 else:
-                    count += _predicates(child)
-                    stack.append(child)
+                    level.append(child)
+                    if type(child) in _BRANCHING:
+                        count += _predicates(child)
         found.append((name, line, count))
     return sorted(found, key=lambda scope: scope[1:])
 

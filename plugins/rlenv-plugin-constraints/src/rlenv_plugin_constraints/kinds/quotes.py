@@ -20,13 +20,16 @@ __all__ = ["VerbatimQuotes", "quotations"]
 
 WORK = 100_000_000  # characters of sources looked through for one response
 _PAIRS = {"“": "”“", "”": "”", "„": "“”‟", "‟": "”", "«": "»", "»": "«", "›": "‹", "‹": "›", "‘": "’", "‚": "‘’", "「": "」", "『": "』", "《": "》", "〝": "〞〟", "＂": "＂", "❝": "❞"}  # fmt: skip
+# A class comes first, which is what is searched for fastest; what must stand around each sign after it.
 _OPENING = re.compile(
-    r"[“„‟«‹‘‚「『《〝＂❝]|(?<![^\W_])[\"'](?=[^\s\"'])|(?<![\w'])''(?=\w)|(?<!\w)[»›](?=\w)|``(?=\w)"
-    r"|<(?:q|blockquote)>|&(?:quot|ldquo|laquo|bdquo);",
-    re.IGNORECASE,
+    r"[“„‟«‹‘‚「『《〝＂❝\"'»›`<&](?:(?<=[“„‟«‹‘‚「『《〝＂❝])|(?<=[\"'])(?<![^\W_].)(?=[^\s\"'])"
+    r"|(?<=')(?<![\w'].)'(?=\w)|(?<=[»›])(?<!\w.)(?=\w)|(?<=`)`(?=\w)"
+    r"|(?<=<)(?:q|blockquote)>|(?<=&)(?:quot|ldquo|laquo|bdquo);)",
+    re.IGNORECASE | re.DOTALL,
 )
 _MARKUP_CLOSES = re.compile(r"</(?:q|blockquote)>|&(?:quot|rdquo|raquo|ldquo);", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
+_QUOTED_LINE = re.compile(r"\n[ \t]{0,3}>")
 _QUOTED_LINES = re.compile(r"(?:^[ \t]{0,3}>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _ELLIPSIS = re.compile(r"\[\s*(?:…|\.{3}|\. \. \.)\s*\]|…|\.{3,}|\. \. \.|\(\s*(?:…|\.{3})\s*\)")
 _BRACKET = re.compile(r"\[[^\[\]\n]{0,80}\]")
@@ -43,7 +46,7 @@ def _texts(_: Any, __: Any, value: tuple[str, ...]) -> None:
 def words_of(text: str) -> list[str]:
     """The words as compared: no signs around them, one form of apostrophes and hyphens; -5 is not 5."""
     flat = text.translate(_FLAT)
-    found = [_OUTER.sub("", word) for word in flat.split()]
+    found = [word if word.isalnum() else _OUTER.sub("", word) for word in flat.split()]
     return [word for word in found if word and word not in ("-", "+")]
 
 
@@ -57,10 +60,10 @@ def quotations(raw: str) -> Iterator[Span]:
     """
     start = answer_start(raw)
     holes = [block.outer for block in blocks(raw, start)]
-    holes += [found.span() for found in _QUOTED_LINES.finditer(raw, start)]
-    for found in _QUOTED_LINES.finditer(raw, start):
-        yield found.span()
-    for begin, end in _between(sorted(holes), start, len(raw)):
+    lines = _QUOTED_LINES.finditer(raw, start) if _QUOTED_LINE.search(f"\n{raw}") else ()
+    quoted = [found.span() for found in lines]
+    yield from quoted
+    for begin, end in _between(sorted(holes + quoted), start, len(raw)):
         cuts = [begin, *(m.start() for m in _PARAGRAPH.finditer(raw, begin, end)), end]
         for first, last in itertools.pairwise(cuts):
             yield from _in_paragraph(raw, first, last)

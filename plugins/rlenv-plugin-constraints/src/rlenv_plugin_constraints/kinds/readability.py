@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
@@ -68,11 +69,13 @@ class Readability:
 
     def check(self, text: Text) -> Finding:
         wanted: dict[str, Any] = {"metric": self.metric, "min": self.min, "max": self.max}
-        words = [word for word in text.lower_words if _ENGLISH.match(word)]
-        if not words or 2 * len(words) < len(text.words):
+        counts = Counter(text.lower_words)
+        words = {word: count for word, count in counts.items() if _ENGLISH.match(word)}
+        total = sum(words.values())
+        if not words or 2 * total < len(text.words):
             return unmet(None, wanted, note="too few English words to tell")
-        per_sentence = len(words) / max(1, len(text.sentences))
-        per_word = sum(map(syllables, words)) / len(words)
+        per_sentence = total / max(1, len(text.sentences))
+        per_word = sum(syllables(word) * count for word, count in words.items()) / total
         if self.metric == "flesch":
             value = 206.835 - 1.015 * per_sentence - 84.6 * per_word
         else:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import ClassVar
 
 from attrs import field, frozen
 
 from rlenv_plugin_constraints.constraint import Finding, positive
-from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.text import Text, base
 
 __all__ = [
     "EqualSentences",
@@ -20,14 +19,18 @@ __all__ = [
     "SentenceTypes",
 ]
 
-_CLOSERS = re.compile(r"[\s\"'”’»)\]}*_`]+\Z")
+_CLOSERS = "\"'”’»)]}*_`"
 _QUESTION = "?？؟"
 _SHOUT = "!！‽"
 
 
 def kind_of(sentence: str) -> str:
     """ "question", "exclamation", "statement", or "" for what no mark ends."""
-    end = _CLOSERS.sub("", sentence)[-2:]
+    bare, end = "", sentence
+    while bare != end:
+        bare = end
+        end = bare.rstrip().rstrip(_CLOSERS)
+    end = end[-2:]
     marks = set(end) if all(c in _QUESTION + _SHOUT for c in end) else set(end[-1:])
     if marks & set(_QUESTION):
         return "question"
@@ -76,7 +79,7 @@ class GrowingSentences:
     n: int
 
     def check(self, text: Text) -> Finding:
-        counts = [len(text.places_between(*span)) for span in text.sentences]
+        counts = list(map(len, text.sentence_words))
         wrong = [i for i, (a, b) in enumerate(pairwise(counts), 1) if b != a + self.n]
         spans = [text.sentences[i] for i in wrong[:100]]
         return Finding(len(counts) > 1 and not wrong, counts[:100], {"more": self.n}, spans)
@@ -89,20 +92,16 @@ class GrowingAlliteration:
     kind: ClassVar[str] = "growing_alliteration"
 
     def check(self, text: Text) -> Finding:
-        runs = [self._longest(text, *span) for span in text.sentences]
+        runs = list(map(self._longest, text.sentence_words))
         wrong = [i for i, (a, b) in enumerate(pairwise(runs), 1) if b <= a]
         spans = [text.sentences[i] for i in wrong[:100]]
         fits = len(runs) > 1 and not wrong
         return Finding(fits, runs[:100], "longer each time", spans)
 
-    def _longest(self, text: Text, start: int, end: int) -> int:
-        longest = run = 0
-        before = ""
-        for place in text.places_between(start, end):
-            letter = text.base_words[place][:1]
-            run = run + 1 if letter == before and letter.isalpha() else 1
-            longest, before = max(longest, run), letter
-        return longest
+    def _longest(self, words: list[str]) -> int:
+        letters = [word[0] for word in base("\n".join(words)).split("\n") if word]
+        runs = ((letter, len(list(run))) for letter, run in groupby(letters))
+        return max((length if letter.isalpha() else 1 for letter, length in runs), default=0)
 
 
 @frozen
@@ -112,10 +111,7 @@ class SentenceAlphabet:
     kind: ClassVar[str] = "sentence_alphabet"
 
     def check(self, text: Text) -> Finding:
-        letters = []
-        for start, end in text.sentences:
-            words = text.places_between(start, end)
-            letters.append(text.base_words[words[0]][:1] if words else "")
+        letters = [base(words[0])[:1] if words else "" for words in text.sentence_words]
         right = [chr(97 + place) for place in range(26)]
         wrong = [i for i, (a, b) in enumerate(zip(letters, right, strict=False)) if a != b]
         spans = [text.sentences[i] for i in wrong]

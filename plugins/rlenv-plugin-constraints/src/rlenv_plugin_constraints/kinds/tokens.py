@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -14,7 +15,10 @@ __all__ = ["Tokens", "estimate"]
 
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _DIGITS = re.compile(r"[0-9]+")
-_REST = re.compile(r"(\n+|[^\S\n]{2,}|([!-/:-@\[-`{-~])\2{3,})|[^\s0-9A-Za-z\u00c0-\u024f]")
+_SIGN = re.compile(r"[^\s0-9A-Za-z\u00c0-\u024f]")
+_SPACES = re.compile(r"\n+|[^\S\n]{2,}")
+_SIGNS = re.compile(r"([!-/:-@\[-`{-~])\1{3,}")
+_BEYOND = re.compile("[^\x00-\uffff]")
 
 
 def estimate(text: str) -> int:
@@ -24,15 +28,16 @@ def estimate(text: str) -> int:
     of one ASCII sign a token per four, of spaces one per sixteen, every other sign one, three beyond the basic plane; single
     spaces cost nothing.
     """
-    count = sum([(len(word) + 3) // 4 for word in _LATIN.findall(text)])
-    count += sum([(len(number) + 2) // 3 for number in _DIGITS.findall(text)])
-    for found in _REST.finditer(text):
-        if found[1] is not None:
-            per = 16 if found[1].isspace() and found[1][0] != "\n" else 4
-            count += (found.end() - found.start() + per - 1) // per
-        else:
-            count += 1 if found[0] <= "\uffff" else 3
-    return count
+    count = len(_SIGN.findall(text))
+    for pattern, per in ((_LATIN, 4), (_DIGITS, 3)):
+        lengths = Counter(map(len, pattern.findall(text)))
+        count += sum(times * -(-length // per) for length, times in lengths.items())
+    for spaces in _SPACES.findall(text):
+        count += -(-len(spaces) // (4 if spaces[0] == "\n" else 16))
+    for run in _SIGNS.finditer(text):
+        length = run.end() - run.start()
+        count += -(-length // 4) - length
+    return count if text.isascii() else count + 2 * len(_BEYOND.findall(text))
 
 
 @frozen

@@ -48,16 +48,18 @@ class TitleCase:
         pieces = _PARTS.split(text.plain)
         words = pieces[1::2]
         last = len(words) - 1
+        small = {word for word in set(words) if word[0].islower()}
         odd = [
             place
             for place, word in enumerate(words)
-            if word[0].islower()
+            if word in small
             and not (word in MINOR and 0 < place < last)
             and not pieces[2 * place][-1:].isdigit()  # "1st"
         ]
         ends = list(accumulate(map(len, pieces))) if odd else []
         spans = [text.plain_view.span(ends[2 * at], ends[2 * at + 1]) for at in odd[:100]]
-        shouts = sum(word.isupper() and len(word) > 1 for word in words)
+        shouted = {word for word in set(words) if len(word) > 1 and word.isupper()}
+        shouts = sum(word in shouted for word in words) if shouted else 0
         loud = len(words) > 2 and 2 * shouts > len(words)
         note = "most of it is in capitals" if loud else ""
         fits = bool(words) and not odd and not loud
