@@ -21,7 +21,18 @@ __all__ = ["Triton"]
 BOOT = "from rlenv_plugin_cuda.lang_triton.serve import serve; serve()"
 MEMORY_MB = 1536
 OVERHEAD_S = 1.0  # of CPU, for what is not a case
-_MODULES = ("body", "functions", "host", "library", "machine", "memory", "names", "rules", "serve")
+_MODULES = (
+    "body",
+    "functions",
+    "host",
+    "library",
+    "machine",
+    "memory",
+    "names",
+    "races",
+    "rules",
+    "serve",
+)
 
 
 @frozen

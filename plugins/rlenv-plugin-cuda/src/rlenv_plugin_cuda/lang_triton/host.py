@@ -101,7 +101,7 @@ class Host:
             rest, x = divmod(place, grid[0])
             z, y = divmod(rest, grid[1])
             self.machine.at(x, y, z)
-            self.space.begin(place)
+            self.space.races.begin(place)
             call(**given)
 
     def _passed(self, value: Any) -> Any:
@@ -131,7 +131,10 @@ def bound(
         Trouble: they do not fit.
     """
     options = {name: value for name, value in named.items() if name in LAUNCH}
-    rest = {name: value for name, value in named.items() if name not in LAUNCH}
+    own = inspect.signature(call)
+    rest = {
+        name: value for name, value in named.items() if name not in LAUNCH or name in own.parameters
+    }
     if config is not None:
         rest = {**rest, **config.constants}
         options = {**options, **config.options}
@@ -140,7 +143,7 @@ def bound(
     ):
         raise Trouble("launch", f"num_warps is one of {_WARPS}")
     try:
-        got = inspect.signature(call).bind(*args, **rest)
+        got = own.bind(*args, **rest)
     except TypeError as error:
         raise Trouble("arguments", f"a launch: {error}") from None
     got.apply_defaults()

@@ -157,7 +157,7 @@ def _memory(made: Machine) -> dict[str, Callable[..., Any]]:
         return _atomic(made, ptr, rest[0].data, rest[1:], val, change)
 
     def barrier(_: Any, *rest: Any) -> None:  # noqa: ARG001
-        made.memory().barrier()
+        made.memory().races.barrier()
 
     def number(*_: Any) -> Any:
         raise Trouble(

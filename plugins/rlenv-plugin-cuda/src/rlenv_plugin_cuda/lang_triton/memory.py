@@ -17,6 +17,8 @@ import numpy as np
 
 from rlenv_plugin_cuda.planning.values import SIZES, Trouble
 
+from .races import Buffer, Races
+
 __all__ = ["STORAGE", "Buffer", "Space"]
 
 STORAGE = {
@@ -24,46 +26,8 @@ STORAGE = {
     "u1": "u1", "u2": "<u2", "u4": "<u4", "u8": "<u8", "b1": "u1",
 }  # fmt: skip
 MOST_BYTES = 1 << 28  # of what a plan allocates
-MOST_PROGRAMS = 1 << 13  # of a launch whose order by atomics is followed
 _GAP = 1 << 44
-_NEVER = np.zeros(1, np.bool_)
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-
-
-class Buffer:
-    """One array.
-
-    Args:
-        name: for messages.
-        code: of ``STORAGE``.
-        data: its elements, in one dimension.
-        writable: whether kernels may write it.
-        known: whether it holds something yet.
-    """
-
-    def __init__(self, name: str, code: str, data: Any, *, writable: bool, known: bool) -> None:
-        self.name, self.code, self.data = name, code, data
-        self.writable = writable
-        self.known: Any = None if known else np.zeros(data.size, np.bool_)
-        self.base = 0
-        self.end = 0
-        self.item = SIZES[code]
-        self.shadow: _Shadow | None = None
-
-
-class _Shadow:
-    """Who touched each element of a buffer last in this launch, and when; -1: nobody."""
-
-    def __init__(self, size: int) -> None:
-        self.writer = np.full(size, -1, np.int32)
-        self.write_time = np.zeros(size, np.int64)
-        self.lane = np.zeros(size, np.int32)
-        self.reader = np.full(size, -1, np.int32)
-        self.read_time = np.zeros(size, np.int64)
-        self.readers = np.zeros(size, np.bool_)
-        self.adder = np.full(size, -1, np.int32)
-        self.add_time = np.zeros(size, np.int64)
-        self.adders = np.zeros(size, np.bool_)
 
 
 class Space:
@@ -79,12 +43,7 @@ class Space:
         self._bases: list[int] = []
         self._allocated = 0
         self._next = _GAP + chance.randrange(1 << 40) * 256
-        self.program = 0
-        self._programs = 0
-        self._clock = 0
-        self._barrier = 0
-        self._seen: Any = None
-        self._released: dict[tuple[str, int], Any] = {}
+        self.races = Races()
 
     def add(self, buffer: Buffer) -> Buffer:
         """Give a buffer its address."""
@@ -109,20 +68,7 @@ class Space:
         """A launch begins: what came before it is in order with it."""
         for buffer in self.buffers:
             buffer.shadow = None
-        self._programs = programs
-        self._released.clear()
-
-    def begin(self, program: int) -> None:
-        """The next program of the grid begins."""
-        self.program = program
-        self._clock += 1
-        self._barrier = self._clock
-        self._seen = None
-
-    def barrier(self) -> None:
-        """All lanes of a program see what all have written."""
-        self._clock += 1
-        self._barrier = self._clock
+        self.races.start(programs)
 
     def load(self, addresses: Any, mask: Any, other: Any, kind: Any) -> Any:
         """What stands there; where masked ``other``, or poison where there is none."""
@@ -136,7 +82,7 @@ class Space:
         for buffer, lanes, index in self._spots(addresses, live, kind.itemsize, "load"):
             self._known(buffer, index)
             if buffer.writable:
-                self._reads(buffer, index, lanes)
+                self.races.reads(buffer, index, lanes)
             flat[lanes] = (
                 buffer.data.view(kind)[index] if kind != np.bool_ else buffer.data[index] != 0
             )
@@ -148,7 +94,7 @@ class Space:
         values = values.view(np.uint8) if values.dtype == np.bool_ else values
         for buffer, lanes, index in self._spots(addresses, mask, values.itemsize, "store"):
             self._writable(buffer)
-            self._writes(buffer, index, lanes)
+            self.races.writes(buffer, index, lanes)
             bits = _BITS[buffer.item]
             held, new = buffer.data.view(bits), np.ascontiguousarray(values[lanes]).view(bits)
             held[index] = new
@@ -182,15 +128,15 @@ class Space:
             self._known(buffer, index)
             one = addresses.size == 1
             if ordered and one:
-                self._acquire(buffer, int(index[0]))
-            self._adds(buffer, index)
+                self.races.acquire(buffer, int(index[0]))
+            self.races.adds(buffer, index)
             held = buffer.data.view(kind)
             for some in self._turns(index):
                 old = held[index[some]]
                 flat[lanes[some]] = old
                 held[index[some]] = change(old, lanes[some])
             if ordered and one:
-                self._release(buffer, int(index[0]))
+                self.races.release(buffer, int(index[0]))
         return found
 
     def _turns(self, index: Any) -> Iterator[Any]:
@@ -224,7 +170,7 @@ class Space:
         lanes = np.flatnonzero(np.broadcast_to(mask, addresses.shape).reshape(-1))
         if not lanes.size:
             return
-        self._clock += 1
+        self.races.clock += 1
         live = flat if lanes.size == flat.size else flat[lanes]
         low, high = int(live.min()), int(live.max())
         place = bisect_right(self._bases, low) - 1
@@ -276,84 +222,3 @@ class Space:
     def _writable(self, buffer: Buffer) -> None:
         if not buffer.writable:
             raise Trouble("input", f"`{buffer.name}` is an input, and is written")
-
-    def _others(self, who: Any, when: Any, several: Any) -> Any:
-        """Where somebody else was last, and nothing puts that before us."""
-        mine = self.program
-        if self._seen is None:
-            return ((who != mine) & (who >= 0)) | (several & (who >= 0))
-        return (who != mine) & (who >= 0) & (when > self._seen[np.maximum(who, 0)])
-
-    def _race(self, buffer: Buffer, index: Any, bad: Any, said: str) -> None:
-        if bad.any():
-            raise Trouble("race", f"{said} element {int(index[bad][0])} of `{buffer.name}`")
-
-    def _shadow(self, buffer: Buffer) -> _Shadow:
-        if buffer.shadow is None:
-            buffer.shadow = _Shadow(buffer.data.size)
-        return buffer.shadow
-
-    def _reads(self, buffer: Buffer, index: Any, lanes: Any) -> None:
-        shadow = self._shadow(buffer)
-        writer, when = shadow.writer[index], shadow.write_time[index]
-        self._race(
-            buffer,
-            index,
-            self._others(writer, when, _NEVER),
-            "one program writes and another reads",
-        )
-        near = (writer == self.program) & (when > self._barrier) & (shadow.lane[index] != lanes)
-        self._race(
-            buffer,
-            index,
-            near,
-            "one lane writes and another reads, with no tl.debug_barrier between,",
-        )
-        added = self._others(shadow.adder[index], shadow.add_time[index], shadow.adders[index])
-        self._race(buffer, index, added, "one program changes atomically and another reads plainly")
-        last = shadow.reader[index]
-        shadow.readers[index] |= (last >= 0) & (last != self.program)
-        shadow.reader[index] = self.program
-        shadow.read_time[index] = self._clock
-
-    def _writes(self, buffer: Buffer, index: Any, lanes: Any) -> None:
-        shadow = self._shadow(buffer)
-        wrote = self._others(shadow.writer[index], shadow.write_time[index], _NEVER)
-        self._race(buffer, index, wrote, "two programs write")
-        read = self._others(shadow.reader[index], shadow.read_time[index], shadow.readers[index])
-        self._race(buffer, index, read, "one program reads and another writes")
-        added = self._others(shadow.adder[index], shadow.add_time[index], shadow.adders[index])
-        self._race(
-            buffer, index, added, "one program changes atomically and another writes plainly"
-        )
-        shadow.writer[index], shadow.write_time[index] = self.program, self._clock
-        shadow.lane[index] = lanes
-        for who, several in ((shadow.reader, shadow.readers), (shadow.adder, shadow.adders)):
-            who[index], several[index] = -1, False
-
-    def _adds(self, buffer: Buffer, index: Any) -> None:
-        shadow = self._shadow(buffer)
-        wrote = self._others(shadow.writer[index], shadow.write_time[index], _NEVER)
-        self._race(
-            buffer, index, wrote, "one program writes plainly and another changes atomically"
-        )
-        read = self._others(shadow.reader[index], shadow.read_time[index], shadow.readers[index])
-        self._race(buffer, index, read, "one program reads plainly and another changes atomically")
-        last = shadow.adder[index]
-        shadow.adders[index] |= (last >= 0) & (last != self.program)
-        shadow.adder[index], shadow.add_time[index] = self.program, self._clock
-
-    def _acquire(self, buffer: Buffer, element: int) -> None:
-        found = self._released.get((buffer.name, element))
-        if found is not None:
-            self._seen = found.copy() if self._seen is None else np.maximum(self._seen, found)
-
-    def _release(self, buffer: Buffer, element: int) -> None:
-        if self._programs > MOST_PROGRAMS:
-            return
-        old = self._released.get((buffer.name, element))
-        new = np.zeros(self._programs, np.int64) if old is None else old
-        if self._seen is not None:
-            new = np.maximum(new, self._seen)
-        new[self.program] = self._clock
-        self._released[buffer.name, element] = new

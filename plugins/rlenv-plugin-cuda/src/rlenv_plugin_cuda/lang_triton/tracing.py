@@ -73,7 +73,10 @@ class _Host:
         function = self.answer.functions[kernel]
         configs: Sequence[Config | None] = function.configs or (None,)
         for config in configs:
-            given = {name: value for name, value in named.items() if name not in LAUNCH}
+            own = function.parameters
+            given = {
+                name: value for name, value in named.items() if name not in LAUNCH or name in own
+            }
             options = {name: value for name, value in named.items() if name in LAUNCH}
             if config is not None:
                 given, options = {**given, **config.constants}, {**options, **config.options}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from .rules import Names
-from .values import DTYPES, SIZES, Dtype, Handle, Trouble
+from .rules import Names, as_grid
+from .values import SIZES, Dtype, Handle, Trouble
+from .worth import BITS, builtin, is_number, meaning, of_math, reshaped, truth, whole
 
 __all__ = ["Grid", "Host", "Plan"]
 
 STEPS = 500_000
-BITS = 256  # of a whole number
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
@@ -123,16 +122,18 @@ class Plan:
             old = self.value(ast.Name(node.target.id, ast.Load()), space)
             space[node.target.id] = self._binary(type(node.op), old, self.value(node.value, space))
         elif isinstance(node, ast.If):
-            self._block(node.body if _true(self.value(node.test, space)) else node.orelse, space)
+            self._block(node.body if truth(self.value(node.test, space)) else node.orelse, space)
         elif isinstance(node, ast.For):
             for number in self.value(node.iter, space):
                 self._step()
                 self._assign(node.target, number, space)
                 self._block(node.body, space)
+        elif isinstance(node, ast.FunctionDef):
+            space[node.name] = Grid(self, as_grid(node), space)
         elif isinstance(node, ast.Return):
             raise _Return
         elif isinstance(node, ast.Assert):
-            if not _true(self.value(node.test, space)):
+            if not truth(self.value(node.test, space)):
                 raise Trouble("assert", "an assertion of `run` does not hold")
         elif isinstance(node, ast.Expr):
             self.value(node.value, space)
@@ -163,7 +164,7 @@ class Plan:
         if isinstance(node, ast.UnaryOp):
             operand = self.value(node.operand, space)
             return (
-                not _true(operand)
+                not truth(operand)
                 if isinstance(node.op, ast.Not)
                 else _UNARY[type(node.op)](operand)
             )
@@ -173,7 +174,7 @@ class Plan:
             return self._compare(node, space)
         if isinstance(node, ast.IfExp):
             return self.value(
-                node.body if _true(self.value(node.test, space)) else node.orelse, space
+                node.body if truth(self.value(node.test, space)) else node.orelse, space
             )
         if isinstance(node, ast.Subscript):
             return self._item(self.value(node.value, space), self.value(node.slice, space))
@@ -192,13 +193,13 @@ class Plan:
         full = self.names.dotted(node)
         if not full:
             raise Trouble("error", f"`{node.id}` has no value yet")
-        return _known(full)
+        return meaning(full)
 
     def _bool(self, node: ast.BoolOp, space: dict[str, Any]) -> Any:
         value: Any = None
         for part in node.values:
             value = self.value(part, space)
-            if _true(value) is isinstance(node.op, ast.Or):
+            if truth(value) is isinstance(node.op, ast.Or):
                 return value
         return value
 
@@ -213,7 +214,7 @@ class Plan:
 
     def _binary(self, op: type[ast.operator], left: Any, right: Any) -> Any:
         joined = op is ast.Add and isinstance(left, tuple) and isinstance(right, tuple)
-        if not joined and not (_number(left) and _number(right)):
+        if not joined and not (is_number(left) and is_number(right)):
             raise Trouble("error", "a plan computes with numbers; what arrays hold is for kernels")
         if op in (ast.Pow, ast.LShift) and not (abs(right) <= BITS and abs(left) <= 1 << 64):
             raise Trouble("error", "a number that is too large for a plan")
@@ -235,7 +236,7 @@ class Plan:
     def _attribute(self, node: ast.Attribute, space: dict[str, Any]) -> Any:
         full = self.names.dotted(node)
         if full:
-            return _known(full)
+            return meaning(full)
         value = self.value(node.value, space)
         if not isinstance(value, Handle):
             raise Trouble("error", f"`.{node.attr}` of what is no array")
@@ -256,7 +257,7 @@ class Plan:
         if full:
             return self._function(full, args, named)
         if isinstance(func, ast.Name):
-            return _builtin(func.id, args, named)
+            return builtin(func.id, args, named)
         assert isinstance(func, ast.Attribute)
         array = self.value(func.value, space)
         if not isinstance(array, Handle):
@@ -266,13 +267,13 @@ class Plan:
     def _function(self, full: str, args: list[Any], named: dict[str, Any]) -> Any:
         module, _, name = full.rpartition(".")
         if name == "cdiv":
-            left, right = _whole(args, 2)
+            left, right = whole(args, 2)
             return -(-left // right)
         if name == "next_power_of_2":
-            (number,) = _whole(args, 1)
+            (number,) = whole(args, 1)
             return 1 << max(0, number - 1).bit_length()
         if module == "math":
-            return _math(name, args)
+            return of_math(name, args)
         if name == "constexpr":
             return args[0]
         if module == "cuda" and name.startswith("device_array"):
@@ -290,7 +291,7 @@ class Plan:
         fill: Any = {"empty": None, "zeros": 0, "ones": 1}.get(name.removesuffix("_like"))
         if name.startswith("full"):
             fill = args.pop() if len(args) > 1 else named.get("fill_value")
-            if not _number(fill):
+            if not is_number(fill):
                 raise Trouble("type", "an array is filled with a number")
         if name.endswith("_like"):
             if len(args) != 1 or not isinstance(args[0], Handle):
@@ -309,12 +310,12 @@ class Plan:
     def _method(self, array: Handle, name: str, args: list[Any]) -> Any:
         if name in ("zero_", "fill_"):
             value = 0 if name == "zero_" else args[0]
-            if not _number(value):
+            if not is_number(value):
                 raise Trouble("type", "an array is filled with a number")
             self.host.fill(array, value)
             return array
         if name in ("view", "reshape", "flatten"):
-            return _reshaped(array, args if name != "flatten" else [-1])
+            return reshaped(array, args if name != "flatten" else [-1])
         if name in ("size", "stride"):
             extents = array.shape if name == "size" else array.strides
             return extents[args[0]] if args else extents
@@ -327,61 +328,3 @@ class Plan:
         self._steps += 1
         if self._steps > STEPS:
             raise Trouble("endless", f"a plan of more than {STEPS} steps")
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float))
-
-
-def _true(value: Any) -> bool:
-    if isinstance(value, Handle):
-        raise Trouble("type", "an array has no truth in a plan")
-    return bool(value)
-
-
-def _known(full: str) -> Any:
-    module, _, name = full.rpartition(".")
-    return getattr(math, name) if module == "math" else Dtype(DTYPES[name])
-
-
-def _whole(args: list[Any], count: int) -> list[int]:
-    if len(args) != count or not all(isinstance(number, int) for number in args):
-        raise Trouble("error", "whole numbers were expected")
-    return args
-
-
-def _math(name: str, args: list[Any]) -> Any:
-    numbers = args[0] if name == "prod" and len(args) == 1 and isinstance(args[0], tuple) else args
-    if not all(_number(number) for number in numbers):
-        raise Trouble("error", f"math.{name} takes numbers")
-    value = getattr(math, name)(*args)
-    if isinstance(value, int) and value.bit_length() > BITS:
-        raise Trouble("error", "a number that is too large for a plan")
-    return value
-
-
-def _builtin(name: str, args: list[Any], named: dict[str, Any]) -> Any:
-    if named:
-        raise Trouble("error", f"{name} takes its arguments by position")
-    if name == "len" and len(args) == 1:
-        return args[0].shape[0] if isinstance(args[0], Handle) else len(args[0])
-    listed = name in ("max", "min", "tuple") and len(args) == 1 and isinstance(args[0], tuple)
-    if not all(_number(value) for value in (args[0] if listed else args)):
-        raise Trouble("error", f"{name} takes numbers")
-    calls: Mapping[str, Callable[..., Any]] = {
-        "abs": abs, "bool": bool, "float": float, "int": int, "max": max, "min": min, "range": range, "round": round,
-        "tuple": tuple,
-    }  # fmt: skip
-    return calls[name](*args)
-
-
-def _reshaped(array: Handle, args: list[Any]) -> Handle:
-    shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
-    if not all(type(extent) is int and extent >= -1 for extent in shape) or shape.count(-1) > 1:
-        raise Trouble("shape", f"{shape!r:.60} is no shape of an array")
-    known = math.prod(extent for extent in shape if extent != -1)
-    if -1 in shape:
-        shape = tuple(array.size // max(known, 1) if extent == -1 else extent for extent in shape)
-    if math.prod(shape) != array.size:
-        raise Trouble("shape", f"{array.size} elements are not of the shape {shape!r:.60}")
-    return Handle(array.buffer, shape, array.code)

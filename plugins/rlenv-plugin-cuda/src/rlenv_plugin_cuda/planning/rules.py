@@ -16,6 +16,7 @@ __all__ = [
     "FUNCTIONS",
     "METHODS",
     "Names",
+    "as_grid",
     "check_constant",
     "check_plan",
     "plain",
@@ -118,6 +119,25 @@ def what(node: ast.AST) -> str:
     return _NAMED.get(kind, kind)
 
 
+def as_grid(node: ast.FunctionDef) -> ast.Lambda:
+    """A function in a plan as the lambda that it could be.
+
+    Raises:
+        Refused: it is more than one return.
+    """
+    body = node.body[0]
+    if (
+        len(node.body) != 1
+        or not isinstance(body, ast.Return)
+        or body.value is None
+        or node.decorator_list
+    ):
+        raise Refused(
+            node.lineno, "of functions in `run` there are grids: one parameter, and one return"
+        )
+    return ast.copy_location(ast.Lambda(node.args, body.value), node)
+
+
 def plain(name: str, line: int) -> None:
     """Raises Refused for a name that is not for answers."""
     if (name.startswith("_") and name != "_") or len(name) > 80 or not name.isascii():
@@ -152,6 +172,8 @@ class _Check:
                     self._local(part.arg, part.lineno)
                 elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                     self._local(part.id, part.lineno)
+                elif isinstance(part, ast.FunctionDef) and part is not node:
+                    self._local(part.name, part.lineno)
         self.plan = node is not None
 
     def _local(self, name: str, line: int) -> None:
@@ -188,6 +210,8 @@ class _Check:
             self.block(node.orelse, depth)
         elif isinstance(node, ast.For) and not node.orelse:
             self._loop(node, depth)
+        elif isinstance(node, ast.FunctionDef):
+            self.expression(as_grid(node), depth, grid=True)
         elif isinstance(node, ast.Return):
             if node.value is not None:
                 self.expression(node.value, depth)
