@@ -15,6 +15,7 @@ from rlenv_plugin_cuda.spec import kernel_of
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "kernels"
 LANGUAGES = ("numba", "triton", "cuda")
+ENDLESS = "never ends"
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -51,15 +52,22 @@ def test_the_same_task_is_asked_in_every_language() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_reward_is_the_one_that_its_label_wants(env: Environment, lang: str) -> None:
     rows = [row for row in read("responses.jsonl") if row["task"].endswith(lang)]
+    check(env, [row for row in rows if row["kind"] != ENDLESS])
+
+
+@pytest.mark.slow
+def test_a_kernel_that_never_ends_is_worth_nothing(env: Environment) -> None:
+    check(env, [row for row in read("responses.jsonl") if row["kind"] == ENDLESS])
+
+
+def check(env: Environment, rows: list[dict[str, Any]]) -> None:
+    """Numba kernels are decided on any machine; others may be unscored where what they need is not here."""
     pairs = [(env.tasks.by_id(row["task"]), row["response"]) for row in rows]
-    scored = 0
     for row, verdict in zip(rows, env.evaluate_many(pairs), strict=True):
-        what = (row["task"], row["kind"], verdict.value, verdict.stopped_at)
+        what = (row["task"], row["kind"], verdict.value, verdict.stopped_at, verdict.fault)
         if verdict.value is None:
-            assert lang != "numba", (*what, verdict.fault)
-            assert verdict.fault is not None
-            assert verdict.fault.kind == "unavailable", (*what, verdict.fault)
-            continue
-        scored += 1
-        assert verdict.value >= 0.7 if row["right"] else verdict.value == 0.0, what
-    assert scored == len(rows) or lang != "numba"
+            assert not row["task"].endswith("numba"), what
+            assert verdict.fault is not None, what
+            assert verdict.fault.kind == "unavailable", what
+        else:
+            assert verdict.value >= 0.7 if row["right"] else verdict.value == 0.0, what
