@@ -14,7 +14,7 @@ EXAMPLE := examples/everyday
 # Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint bench mutants clean
+.PHONY: help run test lint bench mutants audit-zoo clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -24,6 +24,7 @@ help:
 	@echo "make lint   ruff and mypy --strict only"
 	@echo "make bench  ratios against python itself and against peers"
 	@echo "make mutants  see whether the tests notice changes to the code that decides (half an hour; ONLY=math, ONLY=tolerance)"
+	@echo "make audit-zoo  audit every verifier of the zoo: holes that must be found, and sound ones (ten minutes)"
 	@echo "make clean  remove what make made, $(VENV) included"
 	@echo "Variables: PYTHON=python3.12  VENV=.venv  OUT=out  JOBS=auto (test processes)"
 
@@ -45,6 +46,9 @@ bench: $(VENV)/.dev
 # Mutmut keeps a set-up of its own, so that no test of the house comes to depend on it.
 mutants: $(VENV)-mutants/.mutants
 	$(VENV)-mutants/bin/python benchmarks/mutants.py $(ONLY)
+
+audit-zoo: $(VENV)/.dev
+	RLENV_ZOO=all $(BIN)/python -m pytest -n $(JOBS) contrib/rlenv-audit/tests/test_audit_zoo.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-mutants build/mutants $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +19,6 @@ import pytest
 from rlenv.errors import ConfigError, VerifierFault
 from rlenv.sandbox import ChannelEnded, Profile, Session
 from rlenv_plugin_sandbox.docker import Docker, DockerGvisor
-from rlenv_plugin_sandbox.docker import engine as _engine
 
 pytestmark = pytest.mark.xdist_group("docker")
 docker = pytest.importorskip("docker")
@@ -108,48 +103,6 @@ def test_no_daemon_is_an_error_with_its_address_and_the_remedy(tmp_path: Path) -
         asyncio.run(box.open(profile()))
 
     assert [line.ok for line in box.diagnose()] == [False]
-
-
-def test_a_daemon_that_dies_between_two_calls_leaves_no_socket_open(tmp_path: Path) -> None:
-    path = tmp_path / "docker.sock"
-    daemon = socket.socket(socket.AF_UNIX)
-    daemon.bind(str(path))
-    daemon.listen(1)
-
-    def die() -> None:
-        daemon.accept()[0].close()
-        path.unlink()
-        daemon.close()
-
-    dying = threading.Thread(target=die)
-    dying.start()
-    try:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            _engine._knock(f"unix://{path}")
-            dying.join()
-            with pytest.MonkeyPatch.context() as patch:  # it answered the first call, and no other
-                patch.setattr(_engine, "_knock", lambda address: None)
-                with pytest.raises(ConfigError), _engine.Engine(f"unix://{path}").client():
-                    pass
-            gc.collect()
-    finally:
-        dying.join()
-
-    assert [str(one.message) for one in told if one.category is ResourceWarning] == []
-
-
-def test_no_call_looks_into_the_environment(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Changing(dict[str, str]):
-        """What ``os.environ`` is while another thread changes it."""
-
-        def items(self) -> Any:
-            raise KeyError("PYTEST_CURRENT_TEST")
-
-    engine, known = _engine.Engine(os.environ.get("DOCKER_HOST")), api.info()["ID"]
-    monkeypatch.setattr(os, "environ", Changing(os.environ))
-
-    assert engine.about()["ID"] == known
 
 
 def test_a_daemon_over_tls_or_ssh_is_refused_with_the_remedy() -> None:

@@ -1,0 +1,255 @@
+"""``rlenv audit``: attack a verifier, replay what was found, compare two audits, watch a held-out delta."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rlenv.cli.text import console, unread_is_no_failure, visible
+from rlenv.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from .model import Scorecard
+    from .probes.base import Probe
+
+__all__ = ["command"]
+
+FOUND, BROKEN, INCOMPLETE = 1, 2, 3
+OUT = click.Path(path_type=Path, dir_okay=False)
+
+
+class _Audit(click.Group):
+    """``rlenv audit TARGET …`` is ``rlenv audit run TARGET …``: the first word is a target unless it is a command."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands:
+            args = ["run", *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options before the target belong to ``run`` too."""
+        if args and args[0].startswith("-") and args[0] != "--help":
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("audit", cls=_Audit, subcommand_metavar="TARGET | diff | delta | spot-check")
+def command() -> None:
+    """Attack a verifier, and say with numbers how it fails.
+
+    TARGET is an env.toml, an installed environment, or somebody's function as module:function.
+    """
+
+
+@command.command("run")
+@click.argument("target")
+@click.option("--as", "signature", default="", help="How a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect.")  # fmt: skip
+@click.option("--tasks-from", default="", metavar="FILE", help="Tasks of a function: .jsonl, .csv or .parquet with prompt and answer.")  # fmt: skip
+@click.option("--tasks", type=click.IntRange(1), help="How many tasks are tried; 40 in ci, 400 in full.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of all chance.")  # fmt: skip
+@click.option("--budget", default="", metavar="60s", help="Time for all probes: 60s, 5m, 1h.")
+@click.option("--profile", type=click.Choice(["ci", "full"]), default="ci", show_default=True, help="How thorough.")  # fmt: skip
+@click.option("--fail-on", default="", metavar="LIMITS", help='As in "exploit>0.01,fn>0.05,nondet>0"; never: none.')  # fmt: skip
+@click.option("--only", multiple=True, metavar="PROBE", help="An id or a family; may be given several times.")  # fmt: skip
+@click.option("--archetype", default="", help="math, code, constraints, judge, …: what a function verifies.")  # fmt: skip
+@click.option("--right", "right_from", default="", metavar="FILE", help="Known right responses: rows with task and response.")  # fmt: skip
+@click.option("--pass-mark", type=click.FloatRange(0, 1, min_open=True), help="What counts as a pass.")  # fmt: skip
+@click.option("--patience", type=click.FloatRange(0.1), default=10.0, show_default=True, help="Seconds for one response.")  # fmt: skip
+@click.option("--fail-fast", is_flag=True, help="End at the first probe that finds something.")
+@click.option("--rollouts-per-step", type=click.IntRange(1), default=256, show_default=True)
+@click.option("--step-seconds", type=click.FloatRange(0, min_open=True), default=8.0, show_default=True)  # fmt: skip
+@click.option("--json", "json_out", type=OUT, help="The scorecard as JSON.")
+@click.option("--html", "html_out", type=OUT, help="The scorecard as one page.")
+@click.option("--sarif", "sarif_out", type=OUT, help="The findings for a code host.")
+@click.option("--badge", "badge_out", type=OUT, help="A badge, as SVG.")
+@click.option("--emit-tests", type=click.Path(path_type=Path, file_okay=False), help="A folder for tests that fail until the holes are closed.")  # fmt: skip
+@click.option("--replay", default="", metavar="ID", help="Show one finding of --json again.")
+def run(target: str, replay: str, **options: Any) -> None:
+    """Audit TARGET.
+
+    Ends with 0 when no threshold is crossed, 1 when one is, 2 when TARGET cannot be asked, 3 when the budget ended
+    before all probes were done.
+    """
+    if replay:
+        _replay(target, replay, options)
+        return
+    card = _audited(target, options)
+    _write(card, options)
+    from .render.terminal import show
+
+    with unread_is_no_failure():
+        show(card, console())
+    sys.exit(FOUND if card.crossed else 0 if card.complete else INCOMPLETE)
+
+
+def _audited(target: str, options: Mapping[str, Any]) -> Scorecard:
+    from .auditing import audit
+
+    given = _seconds(options["budget"]) if options["budget"] else None
+    with console(stderr=True).status("loading") as status:
+
+        def progress(probe: Probe, place: int, of: int) -> None:
+            status.update(f"{place + 1}/{of} {probe.id}: {probe.hypothesis}")
+
+        return audit(
+            target, signature=options["signature"], tasks_from=options["tasks_from"], tasks=options["tasks"], seed=options["seed"],
+            budget=given, profile=options["profile"], fail_on=options["fail_on"], only=options["only"],
+            archetype=options["archetype"], right=_right(options["right_from"]), pass_mark=options["pass_mark"],
+            patience=options["patience"], progress=progress, fail_fast=options["fail_fast"], step=(options["rollouts_per_step"], options["step_seconds"]),
+        )  # fmt: skip
+
+
+def _seconds(text: str) -> float:
+    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
+    try:
+        found = float(text if unit is None else text[:-1]) * (unit or 1)
+    except ValueError:
+        found = 0.0
+    if found <= 0:
+        raise ConfigError(f"--budget {text}: a time such as 60s, 5m or 1h")
+    return found
+
+
+def _right(path: str) -> dict[str, list[str]]:
+    from rlenv.rows import read_rows
+
+    found: dict[str, list[str]] = {}
+    for number, row in read_rows(path) if path else ():
+        if not isinstance(row.get("task"), str) or not isinstance(row.get("response"), str):
+            raise InputError(f"{path}: row {number} needs the texts task and response")
+        found.setdefault(row["task"], []).append(row["response"])
+    return found
+
+
+def _write(card: Scorecard, options: Mapping[str, Any]) -> None:
+    from .render import badge, emitted, page, record, sarif
+
+    if path := options["json_out"]:
+        record.write(card, path)
+    if path := options["html_out"]:
+        path.write_text(page.page(card, options["signature"], options["tasks_from"]), "utf-8")
+    if path := options["sarif_out"]:
+        path.write_text(json.dumps(sarif.to_sarif(card), indent=1) + "\n", "ascii")
+    if path := options["badge_out"]:
+        path.write_text(badge.badge(card), "utf-8")
+    if folder := options["emit_tests"]:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = emitted.emitted(card, options["signature"], options["tasks_from"])
+        (folder / "test_audit_findings.py").write_text(text, "utf-8", errors="backslashreplace")
+
+
+def _replay(target: str, number: str, options: Mapping[str, Any]) -> None:
+    from .render.record import read
+    from .replaying import find, replayed
+
+    path = options["json_out"]
+    if path is None:
+        raise ConfigError("--replay needs the scorecard that has the finding: --json FILE")
+    finding = find(read(path), number)
+    reply = replayed(
+        target, finding.task, finding.response, signature=options["signature"], tasks_from=options["tasks_from"],
+        seed=options["seed"], patience=options["patience"],
+    )  # fmt: skip
+    screen = console()
+    screen.print(f"{finding.id}: {visible(finding.title)}", markup=False, highlight=False)
+    screen.print(visible(finding.response[:2000]), markup=False, highlight=False)
+    now = f"{reply.reward:g}" if reply.reward is not None else f"{reply.fault}: {reply.message}"
+    then = f"{finding.reward:g}" if finding.reward is not None else "no reward"
+    screen.print(
+        f"then {then}, now {now}; expected: {finding.expected}", markup=False, highlight=False
+    )
+    sys.exit(FOUND if reply.reward == finding.reward else 0)
+
+
+@command.command("diff")
+@click.argument("before", type=click.Path(path_type=Path))
+@click.argument("after", type=click.Path(path_type=Path))
+def diff(before: Path, after: Path) -> None:
+    """Compare two scorecards of --json: what is new, what is closed, what moved.  Ends with 1 when something is new."""
+    from .differing import difference
+    from .render.record import read
+
+    found = difference(read(before), read(after))
+    screen = console()
+    for name, findings in (("new", found.new), ("closed", found.closed)):
+        for one in findings:
+            screen.print(
+                f"{name:7} {one.severity:8} {one.id} {visible(one.title)}",
+                markup=False,
+                highlight=False,
+            )
+    for line in found.moved:
+        screen.print(f"moved   {visible(line)}", markup=False, highlight=False)
+    if not (found.new or found.closed or found.moved):
+        screen.print("nothing changed")
+    sys.exit(FOUND if found.worse else 0)
+
+
+@command.command("delta")
+@click.option("--train", type=click.Path(path_type=Path), required=True, help="Scores on what was trained on.")  # fmt: skip
+@click.option("--heldout", type=click.Path(path_type=Path), required=True, help="Scores of the same policy elsewhere.")  # fmt: skip
+@click.option("--by", default="step", show_default=True, metavar="COLUMN", help="What orders the checkpoints.")  # fmt: skip
+def delta(train: Path, heldout: Path, by: str) -> None:
+    """Watch the reward on training tasks against that on held-out ones, over checkpoints.
+
+    Rows need a reward and COLUMN; rows without a reward are unscored and left out.  Ends with 1 when the reward rises
+    in training and does not on held-out tasks.
+    """
+    from .delta import measured
+
+    found = measured(_rewards(train, by), _rewards(heldout, by))
+    screen = console()
+    for line in found.lines():
+        screen.print(line, markup=False, highlight=False)
+    sys.exit(FOUND if found.alarm else 0)
+
+
+def _rewards(path: Path, by: str) -> Sequence[tuple[float, float]]:
+    from rlenv.rows import read_rows
+
+    found = []
+    for number, row in read_rows(path):
+        if "schema" in row or row.get("reward", row.get("score")) is None:
+            continue
+        reward, place = row.get("reward", row.get("score")), row.get(by)
+        numbers = all(
+            isinstance(one, (int, float)) and not isinstance(one, bool) for one in (reward, place)
+        )
+        if not numbers:
+            raise InputError(
+                f"{path}: row {number} needs the numbers reward and {by}, and has {reward!r:.40} and {place!r:.40}"
+            )
+        found.append((float(place), float(reward)))  # type: ignore[arg-type]
+    if not found:
+        raise InputError(f"{path}: no row has a reward")
+    return found
+
+
+@command.command("spot-check")
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("-n", "count", type=click.IntRange(1), default=50, show_default=True, help="How many are shown.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--responses", type=click.Path(path_type=Path), help="The responses, where SCORES does not hold them.")  # fmt: skip
+@click.option("--labels", type=click.Path(path_type=Path), help="Labels that exist, or where yours are kept.")  # fmt: skip
+@click.option("--emit-tests", type=click.Path(path_type=Path, file_okay=False), help="A folder for a test of each right response that got 0.")  # fmt: skip
+def spot_check(  # noqa: PLR0917 - click names them
+    scores: Path,
+    count: int,
+    seed: int,
+    responses: Path | None,
+    labels: Path | None,
+    emit_tests: Path | None,
+) -> None:
+    """Label responses that got 0, and learn how many of them were right.
+
+    Shows a sample of SCORES, spread over tasks; y says that a response is right, n that it is wrong, s skips, q ends.
+    """
+    from .spotting import spot
+
+    spot(scores, count, seed, responses, labels, emit_tests)

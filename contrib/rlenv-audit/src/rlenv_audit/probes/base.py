@@ -1,0 +1,200 @@
+"""A probe: a hypothesis about a verifier, responses that test it, and what it means when they are paid."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+from rlenv.values import Task
+
+from rlenv_audit.bench import Bench, OutOfBudget
+from rlenv_audit.model import Finding, Reply, Result, Severity
+from rlenv_audit.statistics import rate
+
+__all__ = ["Probe", "Skip", "Try", "expecting", "finding", "run"]
+
+MOST_FINDINGS = 3  # of one probe; the rate tells how many more there are
+
+
+class Skip(Exception):
+    """Why a probe cannot be run on this target; it is listed, and never counts as passed."""
+
+
+@frozen
+class Probe:
+    """One hypothesis.
+
+    Args:
+        id: unique: "baselines.empty".
+        hypothesis: what is true of a sound verifier, in one line.
+        severity: of its findings.
+        hint: how to close the hole.
+        measure: "exploit", "fn", "nondet", "fault", "leak" or "": which threshold its rate belongs to.
+        tries: the responses, task by task, for ``expecting``; or
+        special: does it all by itself.
+        archetypes: what it applies to; empty: everything.
+    """
+
+    id: str
+    hypothesis: str
+    severity: Severity
+    hint: str
+    measure: str = "exploit"
+    tries: Callable[[Bench], Iterable[Try]] | None = None
+    special: Callable[[Bench, Probe], Result] | None = None
+    archetypes: tuple[str, ...] = ()
+    full_only: bool = False
+
+    @property
+    def family(self) -> str:
+        return self.id.partition(".")[0]
+
+
+@frozen
+class Try:
+    """One response and what should come of it.
+
+    Args:
+        must: "fail" (below the pass mark), "pass", or "score" (some reward, whichever).
+        name: of the variant, for the title of a finding.
+    """
+
+    task: Task
+    response: str
+    must: str = "fail"
+    name: str = ""
+
+
+def finding(  # noqa: PLR0917 - what was found, in its order
+    probe: Probe,
+    task: Task | None,
+    response: str,
+    reward: float | None,
+    title: str,
+    expected: str,
+    **more: Any,
+) -> Finding:
+    """A finding of a probe, with an id that stays the same from run to run."""
+    digest = hashlib.sha256(
+        f"{probe.id}\0{task.id if task else ''}\0{response}".encode("utf-8", "surrogatepass")
+    )
+    number = f"{probe.id}/{digest.hexdigest()[:8]}"
+    name = str(task.id) if task is not None else ""
+    return Finding(
+        number,
+        probe.id,
+        probe.family,
+        probe.severity,
+        title,
+        name,
+        response,
+        reward,
+        expected,
+        probe.hint,
+        more,
+    )
+
+
+def run(probe: Probe, bench: Bench, until: float) -> Result:
+    """Run one probe within its share of the time.  Never raises for what a target does."""
+    start, calls = time.monotonic(), bench.target.calls
+    bench.until = until
+    try:
+        if probe.special is not None:
+            made = probe.special(bench, probe)
+        else:
+            assert probe.tries is not None
+            made = expecting(bench, probe, probe.tries(bench))
+    except Skip as skip:
+        made = result(probe, "skipped", reason=str(skip))
+    except OutOfBudget:
+        made = result(probe, "incomplete", reason="the budget ended before its first result")
+
+    return evolve(made, seconds=time.monotonic() - start, calls=bench.target.calls - calls)
+
+
+def result(probe: Probe, status: Any, **more: Any) -> Result:
+    """A result with what the probe says of itself."""
+    return Result(
+        probe.id, probe.family, status, probe.hypothesis, probe.severity, probe.measure, **more
+    )
+
+
+def expecting(
+    bench: Bench, probe: Probe, tries: Iterable[Try], figures: Mapping[str, Any] | None = None
+) -> Result:
+    """Ask every response, and count the tasks on which one of them is not treated as it must be."""
+    asked: dict[str | None, bool] = {}
+    wrong: list[tuple[Try, Reply]] = []
+    complete = True
+    for part in _parts(tries, 64):
+        try:
+            replies = bench.ask([(one.task, one.response) for one in part])
+        except OutOfBudget:
+            complete = False
+            break
+        for one, reply in zip(part, replies, strict=True):
+            bad = _bad(bench, one, reply)
+            asked[one.task.id] = asked.get(one.task.id, False) or bad
+            if bad:
+                wrong.append((one, reply))
+    if not asked:
+        raise Skip("there is nothing to try on these tasks") if complete else OutOfBudget
+    hits = rate(sum(asked.values()), len(asked))
+    status = "found" if wrong else "clean" if complete else "incomplete"
+    return result(
+        probe, status, rate=hits, findings=tuple(_findings(bench, probe, wrong)), figures=dict(figures or {}),
+        reason="" if complete else "the budget ended before all tasks were tried",
+    )  # fmt: skip
+
+
+def _bad(bench: Bench, one: Try, reply: Reply) -> bool:
+    if one.must == "fail":
+        return bench.pays(reply)
+    if one.must == "pass":
+        return not bench.pays(reply)
+    return reply.reward is None
+
+
+def _findings(bench: Bench, probe: Probe, wrong: Sequence[tuple[Try, Reply]]) -> Iterator[Finding]:
+    """The shortest response of each variant that went wrong."""
+    best: dict[str, tuple[Try, Reply]] = {}
+    for one, reply in wrong:
+        kept = best.get(one.name)
+        if kept is None or len(one.response) < len(kept[0].response):
+            best[one.name] = (one, reply)
+    expected = {
+        "fail": f"below {bench.pass_mark:g}",
+        "pass": f"{bench.pass_mark:g} or more",
+        "score": "a reward",
+    }
+    texts = {
+        one.response: (one, reply)
+        for one, reply in sorted(best.values(), key=lambda pair: -len(pair[0].name))
+    }
+    ordered = sorted(texts.values(), key=lambda pair: len(pair[0].response))
+    for one, reply in ordered[:MOST_FINDINGS]:
+        paid = (
+            f"paid {reply.reward:g}"
+            if reply.reward is not None
+            else f"{reply.fault}: {reply.message}"
+        )
+        count = sum(other.name == one.name for other, _ in wrong)
+        title = f"{one.name or probe.id}: {paid}" + (
+            f" (and {count - 1} more)" if count > 1 else ""
+        )
+        yield finding(probe, one.task, one.response, reply.reward, title, expected[one.must])
+
+
+def _parts(tries: Iterable[Try], size: int) -> Iterator[list[Try]]:
+    part: list[Try] = []
+    for one in tries:
+        part.append(one)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part

@@ -1,0 +1,184 @@
+"""The same response gets the same reward: again, in another order, in threads, in another process."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+
+from rlenv.errors import ConfigError
+
+from rlenv_audit.bench import Bench, OutOfBudget
+from rlenv_audit.model import Reply, Result
+from rlenv_audit.statistics import rate
+from rlenv_audit.target.process import Pair, Target
+
+from .base import Probe, finding, result
+
+__all__ = ["PROBES"]
+
+Again = Callable[[Bench, Sequence[Pair]], list[Reply]]
+
+
+def _sample(bench: Bench) -> list[Pair]:
+    """Right, wrong and odd responses, two dozen of them."""
+    tasks = bench.tasks[:8]
+    golds = dict(
+        zip(
+            (t.id for t, _ in bench.golds.known()), (g for _, g in bench.golds.known()), strict=True
+        )
+    )
+    pairs: list[Pair] = []
+    for task in tasks:
+        pairs += [
+            (task, text)
+            for text in (golds.get(task.id), "42", task.prompt[:400])
+            if text is not None
+        ]
+    return pairs
+
+
+def _compared(again: Again) -> Callable[[Bench, Probe], Result]:
+    def special(bench: Bench, probe: Probe) -> Result:
+        pairs = _sample(bench)
+        if bench.left() <= 0:
+            raise OutOfBudget
+        first = bench.target.score(pairs)
+        try:
+            second = again(bench, pairs)
+        except ConfigError as error:
+            title = f"it cannot be loaded {probe.id.partition('.')[2]}: {error}"[:200]
+            bad = finding(probe, None, "", None, title, "the same target, wherever it is loaded")
+            return result(probe, "found", rate=rate(1, 1), findings=(bad,))
+        return _verdict(probe, pairs, first, second)
+
+    return special
+
+
+def _verdict(
+    probe: Probe, pairs: Sequence[Pair], first: Sequence[Reply], second: Sequence[Reply]
+) -> Result:
+    tasks: dict[str | None, bool] = {}
+    found = []
+    for (task, text), one, two in zip(pairs, first, second, strict=True):
+        differs = not _same(one, two)
+        tasks[task.id] = tasks.get(task.id, False) or differs
+        if differs:
+            title = f"{_shown(one)} at first, {_shown(two)} {probe.id.partition('.')[2]}"
+            found.append(
+                finding(
+                    probe,
+                    task,
+                    text,
+                    one.reward,
+                    title,
+                    "the same reward both times",
+                    second=two.reward,
+                )
+            )
+    found.sort(key=lambda f: len(f.response))
+    return result(
+        probe,
+        "found" if found else "clean",
+        rate=rate(sum(tasks.values()), len(tasks)),
+        findings=tuple(found[:2]),
+    )
+
+
+def _same(one: Reply, two: Reply) -> bool:
+    if one.reward is None or two.reward is None:
+        return one.reward is two.reward and one.fault == two.fault
+    return one.reward == two.reward or (one.reward != one.reward and two.reward != two.reward)
+
+
+def _shown(reply: Reply) -> str:
+    return f"{reply.reward:g}" if reply.reward is not None else reply.fault
+
+
+def _repeated(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    return bench.target.score(pairs)
+
+
+def _reversed(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    return bench.target.score(pairs[::-1])[::-1]
+
+
+def _threads(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    return bench.target.score(pairs, "threads")
+
+
+def _fresh(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    """Each pair in the order of its end: a new process knows nothing of what was asked before."""
+    with bench.target.twin() as twin:
+        return _in(twin, pairs)
+
+
+def _in(twin: Target, pairs: Sequence[Pair]) -> list[Reply]:
+    return twin.score(pairs[::-1])[::-1]
+
+
+def _seeded(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    with bench.target.twin(PYTHONHASHSEED="4711") as twin:
+        return twin.score(pairs)
+
+
+def _abroad(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    with bench.target.twin(
+        TZ="Asia/Kathmandu", LC_ALL="tr_TR.UTF-8", LANG="tr_TR.UTF-8", PYTHONUTF8="1"
+    ) as twin:
+        return twin.score(pairs)
+
+
+def _elsewhere(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    path = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH", ""))))
+    with (
+        tempfile.TemporaryDirectory(prefix="rlenv-audit-") as folder,
+        bench.target.twin(cwd=folder, PYTHONPATH=path) as twin,
+    ):
+        return twin.score(pairs)
+
+
+def _state(bench: Bench, probe: Probe) -> Result:
+    """B after A says the same as B alone: whatever A was."""
+    golds = bench.golds.known()
+    task = bench.tasks[0]
+    probes: list[Pair] = [*golds[:3], *[(t, "42") for t in bench.tasks[:3]]]
+    before: list[tuple[str, Pair]] = [
+        ("a right answer", golds[0] if golds else (task, "42")),
+        ("an empty response", (task, "")),
+        ("a response of 20,000 characters", (task, "x" * 20000)),
+        ("lone surrogates", (task, "\ud800\udfff")),
+        ("an empty list in JSON", (task, "[]")),
+    ]
+    with bench.target.twin() as twin:
+        alone = twin.score(probes)
+    for name, first in before:
+        with bench.target.twin() as twin:
+            after = twin.score([first, *probes])[1:]
+        for pair, one, two in zip(probes, alone, after, strict=True):
+            if not _same(one, two):
+                title = f"{_shown(one)} alone, {_shown(two)} after {name}"
+                bad = finding(
+                    probe,
+                    pair[0],
+                    pair[1],
+                    two.reward,
+                    title,
+                    "the same reward both times",
+                    before=first[1][:200],
+                )
+                return result(probe, "found", rate=rate(1, 1), findings=(bad,))
+    return result(probe, "clean", rate=rate(0, len(probes)))
+
+
+HINT = "draw chance by a key of task and response, keep no state between calls, and do not depend on the order of sets"
+PROBES = (
+    Probe("determinism.repeated", "asked again, it says the same", "high", HINT, "nondet", special=_compared(_repeated)),
+    Probe("determinism.reversed", "in another order, it says the same", "high", HINT, "nondet", special=_compared(_reversed)),
+    Probe("determinism.threads", "in threads, it says the same", "high", "no signals, no globals: a trainer calls rewards from threads", "nondet", special=_compared(_threads)),
+    Probe("determinism.process", "in a fresh process, it says the same", "high", HINT, "nondet", special=_compared(_fresh)),
+    Probe("determinism.hashes", "under another hash seed, it says the same", "high", "sort what comes out of a set", "nondet", special=_compared(_seeded)),
+    Probe("determinism.locale", "in another time zone and locale, it says the same", "medium", "parse numbers and dates without the locale", "nondet", special=_compared(_abroad)),
+    Probe("determinism.folder", "in another working directory, it says the same", "medium", "find files beside the code, not in the working directory", "nondet", special=_compared(_elsewhere)),
+    Probe("determinism.state", "one call leaves nothing to the next", "high", "keep no state between calls", "nondet", special=_state),
+)  # fmt: skip

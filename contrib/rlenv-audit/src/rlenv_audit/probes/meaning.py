@@ -1,0 +1,142 @@
+"""Rewrites: what keeps the meaning keeps the reward, what changes it loses the reward."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator
+
+from rlenv.values import Task
+
+from rlenv_audit.bench import Bench
+from rlenv_audit.golds import plainly_in, text_of
+
+from .base import Probe, Skip, Try
+
+__all__ = ["PROBES"]
+
+Rewriting = Callable[[Task, str], "str | None"]
+
+
+def _grouped(_: Task, text: str) -> str | None:
+    return f"{int(text):,}" if text.isdigit() and len(text) > 3 else None
+
+
+def _decimal(_: Task, text: str) -> str | None:
+    return f"{text}.0" if text.lstrip("-").isdigit() else None
+
+
+def _typographic(_: Task, text: str) -> str | None:
+    return text.replace("-", "\u2212") if text[:1] == "-" and text[1:].isdigit() else None
+
+
+# Of the answer, before it is written down.
+ANSWERS: dict[str, Rewriting] = {
+    "thousands grouped": _grouped,
+    "a whole number with .0": _decimal,
+    "a typographic minus": _typographic,
+    "in dollars signs of LaTeX": lambda _, text: (
+        f"${text}$" if text.lstrip("-").isdigit() else None
+    ),
+    "a blank on both sides": lambda _, text: f" {text} ",
+}
+# Of the whole response.
+RESPONSES: dict[str, Rewriting] = {
+    "a line break after it": lambda _, text: text + "\n",
+    "blank lines before it": lambda _, text: "\n\n" + text,
+    "line ends of Windows": lambda _, text: text.replace("\n", "\r\n") if "\n" in text else None,
+    "decomposed letters": lambda _, text: _other(unicodedata.normalize("NFD", text), text),
+    "work before it": lambda _, text: (
+        "Let us look at what is asked, and take one step after the other.\n\n" + text
+    ),
+}
+
+
+def _other(new: str, old: str) -> str | None:
+    return new if new != old else None
+
+
+def _kept(bench: Bench) -> Iterator[Try]:
+    """Only of right responses that are paid: what is refused anyway is the gold probe's finding."""
+    golds = bench.golds.known()
+    replies = bench.ask([(task, gold) for task, gold in golds])
+    passing = [pair for pair, reply in zip(golds, replies, strict=True) if bench.pays(reply)]
+    if not passing:
+        raise Skip("no right response is paid, so there is nothing to rewrite")
+    math = "math" in bench.archetypes
+    # Where an answer stands alone, or is a document, work before it is no matter of form.
+    skipped = (
+        {"work before it"} if bench.golds.carrier in ("bare", "json", "fenced", "python") else set()
+    )
+    program = any("```python" in gold for _, gold in passing[:1])
+    for task, gold in passing:
+        for name, apply in RESPONSES.items():
+            if name in skipped or (program and name == "decomposed letters"):
+                continue
+            if (text := apply(task, gold)) is not None:
+                yield Try(task, text, "pass", name)
+        wanted, carrier = text_of(task.answer), bench.golds.carrier
+        if wanted and carrier and math:
+            for name, apply in ANSWERS.items():
+                if (text := apply(task, wanted)) is not None:
+                    yield Try(task, bench.golds.write(task, carrier, text), "pass", name)
+        for name, declared, keeps in bench.rewrites:
+            if keeps and (text := _applied(declared, task, gold)) is not None:
+                yield Try(task, text, "pass", name)
+
+
+def _applied(apply: Rewriting, task: Task, response: str) -> str | None:
+    try:
+        made = apply(task, response)
+    except Exception:  # noqa: BLE001 - a rewrite of somebody's plugin, on a task that it does not know
+        return None
+    return made if isinstance(made, str) and made != response else None
+
+
+def _changed(bench: Bench) -> Iterator[Try]:
+    golds = bench.golds.known()
+    if not golds:
+        raise Skip("no right response is known")
+    some = False
+    for task, gold in golds:
+        for name, declared, keeps in bench.rewrites:
+            if (
+                not keeps
+                and (text := _applied(declared, task, gold)) is not None
+                and not plainly_in(task, text)
+            ):
+                some = True
+                yield Try(task, text, name=name)
+        wanted, carrier = text_of(task.answer), bench.golds.carrier
+        if wanted and carrier:
+            for name, response in _contradicting(bench, wanted, carrier, task):
+                some = True
+                yield Try(task, response, name=name)
+    if not some:
+        raise Skip("no rewrite that changes the meaning applies")
+
+
+def _another(wanted: str) -> str:
+    """Another answer of the same kind."""
+    if wanted.lstrip("-").isdigit():
+        return str(int(wanted) + 1)
+    return {"A": "B", "B": "C", "C": "D", "D": "A", "E": "A"}.get(wanted, f"un{wanted}")
+
+
+def _contradicting(
+    bench: Bench, wanted: str, carrier: str, task: Task
+) -> Iterator[tuple[str, str]]:
+    """The right answer is there, and it is not what the response says in the end."""
+    other = _another(wanted)
+    right, wrong = bench.golds.write(task, carrier), bench.golds.write(task, carrier, other)
+    if carrier == "bare":
+        yield "the right answer, then another", f"{wanted} or {other}"
+        yield "the right answer, denied", f"It is not {wanted}."
+        return
+    yield "a wrong final answer after the right one", f"{right}\nWait, that is wrong.\n{wrong}"
+    yield "the right answer only as a thought", f"Some would say {wanted}, which is wrong.\n{wrong}"
+
+
+PROBES = (
+    Probe("meaning.kept", "a rewrite that keeps the meaning keeps the reward", "medium", "normalize before comparing: white space, line ends, Unicode, notation", "fn", tries=_kept),
+    Probe("meaning.changed", "a rewrite that changes the meaning loses the reward", "high", "judge the final answer alone, as a whole", tries=_changed),
+)  # fmt: skip

@@ -1,0 +1,123 @@
+"""Any text gets a reward in [0, 1], in time, and the task stays as it was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rlenv_audit.bench import Bench
+from rlenv_audit.model import Finding, Result
+from rlenv_audit.statistics import rate
+
+from .base import Probe, Try, finding, result
+
+__all__ = ["NASTY", "PROBES"]
+
+NASTY = {
+    "a lone surrogate": "\ud800",
+    "NUL": "a\x00b",
+    "10,000 brackets": "(" * 10_000,
+    "10,000 nested lists": "[" * 10_000 + "]" * 10_000,
+    "10,000 braces in a box": "\\boxed{" * 2_000 + "1" + "}" * 2_000,
+    "a number of 5,000 digits": "9" * 5_000,
+    "a power tower": "9^{9^{9^{9^9}}}",
+    "10**10**10": "10**10**10",
+    "not a number": "nan",
+    "infinity": "\\infty",
+    "a regex that backtracks": "a" * 5_000 + "!",
+    "1 MB of one letter": "x" * 1_000_000,
+    "1 MB of blanks": " " * 1_000_000,
+    "combining marks": "a" + "\u0301" * 2_000,
+    "right-to-left": "\u202e42\u202c",
+    "an emoji family": "👨‍👩‍👧‍👦" * 50,
+    "percent signs": "%s%n%x" * 50,
+    "format braces": "{0.__class__}{}{x}",
+    "1/0": "1/0",
+    "an unfinished box": "\\boxed{",
+    "an unfinished fence": "```python\nprint(1)",
+    "JSON of NaN": '{"answer": NaN}',
+    "an entity bomb": '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>',
+}  # fmt: skip
+
+
+def _nasty(bench: Bench) -> Iterator[Try]:
+    for task in bench.tasks[:3]:
+        for name, text in NASTY.items():
+            yield Try(task, text, "score", name)
+
+
+def _range(bench: Bench, probe: Probe) -> Result:
+    """Of everything that the target was asked so far."""
+    bench.ask(
+        [
+            (task, text)
+            for task in bench.tasks[:3]
+            for text in ("nan", "inf", "-inf", "-1", "1e400", "2", "")
+        ]
+    )
+    found: list[Finding] = []
+    tasks: dict[str | None, bool] = {}
+    for name, text, reply in bench.seen():
+        bad = reply.reward is not None and not (
+            math.isfinite(reply.reward) and 0 <= reply.reward <= 1
+        )
+        tasks[name] = tasks.get(name, False) or bad
+        if bad:
+            task = next(t for t in bench.tasks if t.id == name)
+            found.append(
+                finding(
+                    probe,
+                    task,
+                    text,
+                    reply.reward,
+                    f"the reward {reply.reward:g}",
+                    "a finite number in [0, 1]",
+                )
+            )
+    found.sort(key=lambda f: len(f.response))
+    return result(
+        probe,
+        "found" if found else "clean",
+        rate=rate(sum(tasks.values()), len(tasks)),
+        findings=tuple(found[:2]),
+    )
+
+
+def _types(bench: Bench, probe: Probe) -> Result:
+    """A number came back every time, and not another thing."""
+    golds = bench.golds.known()[:3]
+    pairs = [*golds, *[(task, text) for task in bench.tasks[:3] for text in ("", "42", "x")]]
+    replies = bench.ask(pairs)
+    found = [
+        finding(probe, task, text, None, reply.message, "a number")
+        for (task, text), reply in zip(pairs, replies, strict=True) if reply.fault == "type"
+    ]  # fmt: skip
+    return result(
+        probe,
+        "found" if found else "clean",
+        rate=rate(min(len(found), len(pairs)), len(pairs)),
+        findings=tuple(found[:1]),
+    )
+
+
+def _mutates(bench: Bench, probe: Probe) -> Result:
+    pairs = [*bench.golds.known()[:5], *[(task, "42") for task in bench.tasks[:5]]]
+    replies = bench.target.score(pairs)
+    found = [
+        finding(probe, task, text, reply.reward, "the call changes the task that it is given", "the task as it was")
+        for (task, text), reply in zip(pairs, replies, strict=True) if reply.mutated
+    ]  # fmt: skip
+    return result(
+        probe,
+        "found" if found else "clean",
+        rate=rate(len(found), len(pairs)),
+        findings=tuple(found[:1]),
+    )
+
+
+PROBES = (
+    Probe("robustness.total", "any text gets a reward, in time", "high", "catch what parsing raises, and bound work that grows with the response: what can force an unscored verdict will be used", "fault", tries=_nasty),
+    Probe("range.finite", "a reward is a finite number in [0, 1]", "critical", "refuse NaN and infinities before they reach a mean; min(1, nan) is 1", "exploit", special=_range),
+    Probe("range.type", "what comes back is a number", "high", "return float(score)", "fault", special=_types),
+    Probe("range.purity", "a call changes nothing that it is given", "high", "copy before you sort or pop", "nondet", special=_mutates),
+)  # fmt: skip

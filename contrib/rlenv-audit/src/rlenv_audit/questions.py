@@ -1,0 +1,123 @@
+"""The five questions that everyone should ask of a verifier, and its place on the map of tightness against cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .model import Result, Scorecard
+from .probes.cost import bound
+
+__all__ = ["ARCHETYPES", "advice", "answered"]
+
+UNMEASURED = "not measured"
+# Seconds of one verification, the rough middle of each kind.
+ARCHETYPES: Mapping[str, float] = {
+    "math": 0.003,
+    "code": 0.7,
+    "tool use": 2.0,
+    "web": 17.0,
+    "judge": 0.1,
+}
+
+
+def answered(
+    card: Scorecard, step: tuple[int, float]
+) -> tuple[tuple[tuple[str, str], ...], dict[str, Any]]:
+    """((question, answer) pairs, figures for the map)."""
+    results = {result.probe: result for result in card.results}
+    loose, refused = _worst(card, "exploit"), _worst(card, "fn")
+    free = _figures(results, "baselines.constant")
+    cost = _figures(results, "cost.latency")
+    figures: dict[str, Any] = {
+        "false positives": loose.rate.share if loose and loose.rate else None,
+        "false negatives": refused.rate.share if refused and refused.rate else None,
+        "p50": cost.get("p50"),
+        "expected free reward": free.get("expected free reward"),
+    }
+    if figures["false positives"] is not None and figures["false negatives"] is not None:
+        figures["tightness"] = max(0.0, 1 - figures["false positives"] - figures["false negatives"])
+    random = results.get("baselines.random")
+    questions = (
+        ("What is the trivial exploit?", _exploit(loose, free, random)),
+        ("How brittle is the format?", _brittle(results)),
+        ("What is the throughput?", _throughput(cost, step)),
+        (
+            "What is the false-negative rate?",
+            f"{refused.rate} ({refused.probe})" if refused and refused.rate else UNMEASURED,
+        ),
+        (
+            "What is the held-out delta?",
+            f"{UNMEASURED}: rlenv audit delta --train A.jsonl --heldout B.jsonl",
+        ),
+    )
+    return questions, figures
+
+
+def _worst(card: Scorecard, measure: str) -> Result | None:
+    tried = [
+        r for r in card.results if r.measure == measure and r.rate is not None and r.rate.trials
+    ]
+    return max(
+        tried,
+        key=lambda r: (r.rate.share if r.rate else 0, r.rate.trials if r.rate else 0),
+        default=None,
+    )
+
+
+def _figures(results: Mapping[str, Result], probe: str) -> Mapping[str, Any]:
+    found = results.get(probe)
+    return found.figures if found is not None else {}
+
+
+def _exploit(loose: Result | None, free: Mapping[str, Any], random: Result | None) -> str:
+    if loose is None or loose.rate is None:
+        return UNMEASURED
+    parts = [
+        f"{loose.findings[0].title} ({loose.probe}: {loose.rate})"
+        if loose.findings
+        else f"none found ({loose.rate})"
+    ]
+    if "expected free reward" in free:
+        parts.append(
+            f"the best constant, {free['best constant']!r:.40}, earns {free['expected free reward']:.3f} on average"
+        )
+    if random is not None and random.rate is not None:
+        parts.append(f"random text is paid on {random.rate}")
+    return "; ".join(parts)
+
+
+def _brittle(results: Mapping[str, Result]) -> str:
+    kept = results.get("meaning.kept")
+    if kept is None or kept.rate is None:
+        return UNMEASURED
+    said = f"{kept.rate} of right answers lose their reward by a rewrite that keeps their meaning"
+    return f"{said}; first: {kept.findings[0].title}" if kept.findings else said
+
+
+def _throughput(cost: Mapping[str, Any], step: tuple[int, float]) -> str:
+    if "p50" not in cost:
+        return UNMEASURED
+    shown = ", ".join(f"{name} {_seconds(cost[name])}" for name in ("p50", "p95", "p99"))
+    return f"{cost['together a second']:.0f} a second ({shown}); {bound(dict(cost), *step)}"
+
+
+def _seconds(value: float) -> str:
+    return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def advice(card: Scorecard) -> str:
+    """What to do with a reward that is this loose."""
+    if card.figures.get("false positives") is None:
+        return "Nothing that is paid or refused could be measured: give tasks with answers, or --right FILE."
+    loose = float(card.figures["false positives"])
+    refused = float(card.figures.get("false negatives") or 0.0)
+    if loose > 0.2:
+        return "Do not train on it: close the holes first. No KL anchor holds a policy back from a reward that is free."
+    if loose > 0.02:
+        return "Train on it only with a KL anchor and early stopping, with people reading a sample of what is paid."
+    if loose > 0:
+        return "Close what was found, keep a KL anchor, and read a sample of what is paid."
+    if refused > 0.05:
+        return "It pays only what is right, and refuses much of it: accept more notations before you train, or shape the reward."
+    return "Tight: no anchor is needed for the reward's sake. Repeat the audit when tasks or versions change."

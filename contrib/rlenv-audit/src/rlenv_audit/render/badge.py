@@ -1,0 +1,27 @@
+"""A badge: one line of SVG for a README."""
+
+from __future__ import annotations
+
+from html import escape
+
+from rlenv_audit.model import Scorecard
+
+__all__ = ["badge"]
+
+
+def badge(card: Scorecard) -> str:
+    """An SVG of about 200 by 20 pixels; green only for an audit that is complete and found nothing."""
+    count = len(card.findings)
+    if count:
+        said, color = f"{count} finding{'s' * (count > 1)}", "#c0392b"
+    elif not card.complete:
+        said, color = "incomplete", "#7f8c8d"
+    else:
+        said, color = f"nothing in {card.tasks} tasks", "#27824a"
+    left, right = 44, 14 + 7 * len(said)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="audit: {escape(said)}">'
+        f'<rect width="{left}" height="20" fill="#444"/><rect x="{left}" width="{right}" height="20" fill="{color}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f'<text x="7" y="14">audit</text><text x="{left + 7}" y="14">{escape(said)}</text></g></svg>\n'
+    )

@@ -1,0 +1,73 @@
+"""Findings as tests: a file for pytest that fails until the holes are closed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rlenv_audit.model import Finding, Scorecard
+
+__all__ = ["emitted"]
+
+HEAD = '''"""Holes that `rlenv audit` found in {target}; each test fails until its hole is closed."""
+
+from __future__ import annotations
+
+from rlenv_audit.replaying import replayed
+
+TARGET = {target!r}
+CALL = {{"signature": {signature!r}, "tasks_from": {tasks_from!r}, "seed": {seed!r}}}
+'''
+TEST = '''
+
+def test_{name}() -> None:
+    """{title}"""
+    response = {response!r}
+
+    reply = replayed(TARGET, {task!r}, response, **CALL)
+
+    {check}
+'''
+
+
+def emitted(card: Scorecard, signature: str = "", tasks_from: str = "") -> str:
+    """The text of the file."""
+    body = "".join(
+        _test(finding, card.pass_mark)
+        for finding in card.findings
+        if _check(finding, card.pass_mark)
+    )
+    return (
+        HEAD.format(target=card.target, signature=signature, tasks_from=tasks_from, seed=card.seed)
+        + body
+    )
+
+
+def _test(finding: Finding, mark: float) -> str:
+    name = re.sub(r"\W+", "_", finding.id).strip("_").lower()
+    title = re.sub(r"[^ -~]", "?", finding.title).replace("\\", "/").replace('"', "'")
+    return TEST.format(
+        name=name,
+        title=title,
+        response=finding.response,
+        task=finding.task,
+        check=_check(finding, mark),
+    )
+
+
+def _check(finding: Finding, mark: float) -> str:
+    """What must hold once the hole is closed; "" for what one call cannot show."""
+    return next((text for text in _checks(finding, mark)), "")
+
+
+def _checks(finding: Finding, mark: float) -> Iterator[str]:
+    if finding.expected.startswith("below"):
+        yield f"assert reply.reward is not None and reply.reward < {mark!r}, reply"
+    elif finding.expected.endswith("or more"):
+        yield f"assert reply.reward is not None and reply.reward >= {mark!r}, reply"
+    elif finding.expected in ("a reward", "a number"):
+        yield "assert reply.reward is not None, reply"
+    elif finding.expected.startswith("a finite"):
+        yield "assert reply.reward is not None and 0 <= reply.reward <= 1, reply"
+    elif finding.expected == "the task as it was":
+        yield "assert not reply.mutated"

@@ -1,0 +1,57 @@
+"""Findings as SARIF 2.1.0, which code hosts show beside the change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlenv_audit.model import Scorecard
+
+__all__ = ["to_sarif"]
+
+LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+
+
+def to_sarif(card: Scorecard) -> dict[str, Any]:
+    """One run with a rule per probe and a result per finding (OASIS, SARIF 2.1.0)."""
+    place = (
+        card.target.partition(":")[0].replace(".", "/") + ".py"
+        if ":" in card.target
+        else card.target
+    )
+    rules = [
+        {
+            "id": result.probe,
+            "shortDescription": {"text": result.hypothesis},
+            "help": {"text": result.findings[0].hint if result.findings else result.hypothesis},
+            "defaultConfiguration": {"level": LEVELS[result.severity]},
+        }
+        for result in card.results
+    ]
+    results = [
+        {
+            "ruleId": finding.probe,
+            "level": LEVELS[finding.severity],
+            "message": {"text": f"{finding.title}. Expected: {finding.expected}. {finding.hint}."},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": place},
+                        "region": {"startLine": 1},
+                    }
+                }
+            ],
+            "partialFingerprints": {"rlenvAudit/v1": finding.id},
+            "properties": {
+                "task": finding.task,
+                "response": finding.response[:2000],
+                "reward": finding.reward,
+            },
+        }
+        for finding in card.findings
+    ]
+    driver = {"name": "rlenv-audit", "version": card.version, "rules": rules}
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }

@@ -1,0 +1,74 @@
+"""What a person sees in the terminal: the verdict in one line, the five questions, and what was found."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rlenv.cli.text import one_line, visible
+
+from rlenv_audit.model import Result, Scorecard
+from rlenv_audit.questions import advice
+
+__all__ = ["show", "verdict"]
+
+COLORS = {"critical": "red", "high": "red", "medium": "yellow", "low": "cyan"}
+MOST = 8  # findings on the screen
+
+
+def verdict(card: Scorecard) -> str:
+    """One line that says it all."""
+    found = len(card.findings)
+    if found:
+        worst = card.findings[0].severity
+        return f"{card.target}: {found} finding{'s' * (found > 1)}, the worst {worst}"
+    if not card.complete:
+        return f"{card.target}: nothing found so far, and the audit is incomplete"
+    return f"{card.target}: nothing found"
+
+
+def show(card: Scorecard, screen: Console) -> None:
+    """Print it."""
+    color = "red" if card.crossed else "yellow" if card.findings or not card.complete else "green"
+    screen.print(Text(visible(verdict(card)), f"bold {color}"))
+    sampled = (
+        f"{card.tasks} of {card.tasks_in_all} tasks"
+        if card.tasks < card.tasks_in_all
+        else f"{card.tasks} tasks"
+    )
+    kinds = ", ".join(card.archetypes) or "a function"
+    screen.print(
+        Text(
+            f"{kinds} · {sampled} · seed {card.seed} · {card.profile} · {card.seconds:.1f} s", "dim"
+        )
+    )
+    questions = Table(box=None, show_header=False, pad_edge=False)
+    questions.add_column(style="bold", no_wrap=True)
+    questions.add_column()
+    for question, answer in card.questions:
+        questions.add_row(question, Text(visible(answer)))
+    screen.print(questions)
+    for finding in card.findings[:MOST]:
+        screen.print(
+            Text.assemble(
+                (f"{finding.severity:9}", COLORS[finding.severity]), one_line(finding.title, 100)
+            )
+        )
+        screen.print(Text(f"         {finding.id} · {one_line(repr(finding.response), 70)}", "dim"))
+    if len(card.findings) > MOST:
+        screen.print(
+            Text(f"… and {len(card.findings) - MOST} more: --html or --json has them all", "dim")
+        )
+    for name in ("skipped", "incomplete"):
+        if results := [result for result in card.results if result.status == name]:
+            screen.print(Text(f"{name}: {_listed(results)}", "dim"))
+    for line in card.crossed:
+        screen.print(Text.assemble(("crossed ", "red"), visible(line)))
+    screen.print(Text(advice(card)))
+
+
+def _listed(results: list[Result]) -> str:
+    reasons: dict[str, list[str]] = {}
+    for result in results:
+        reasons.setdefault(result.reason, []).append(result.probe)
+    return "; ".join(f"{', '.join(names)} ({visible(reason)})" for reason, names in reasons.items())

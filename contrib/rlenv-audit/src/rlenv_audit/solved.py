@@ -1,0 +1,120 @@
+"""The independent check: whether a response says a task's answer, by rules that know no verifier.
+
+It errs on the side of "solved": what holds the answer anywhere is no proof of a hole when it is paid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from rlenv.values import Task
+
+__all__ = ["plainly_in", "text_of"]
+
+EMPTY = {
+    "∅",
+    r"\emptyset",
+    r"\varnothing",
+    r"\{\}",
+    "{}",
+    "[]",
+    "()",
+    "empty set",
+    "no solution",
+    "none",
+}
+CHOICE = re.compile(r"^\(?([A-Za-z])\)?(?:[.:)\s]+(.*))?$", re.DOTALL)
+NUMBER = re.compile(r"[-\u2212]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
+
+
+def text_of(answer: Any) -> str | None:
+    """An answer as a policy would write it; None where it is no text or number."""
+    if isinstance(answer, bool):
+        return str(answer)
+    if isinstance(answer, (int, float)):
+        return str(answer)
+    if isinstance(answer, str) and answer.strip():
+        return answer.rpartition("#### ")[2].strip() if "#### " in answer else answer.strip()
+    if (
+        isinstance(answer, (list, tuple))
+        and answer
+        and all(isinstance(one, (str, int, float)) for one in answer)
+    ):
+        return text_of(answer[0])
+    return None
+
+
+def plainly_in(task: Task, response: str) -> bool:
+    """Whether a response holds the task's answer, or one of them."""
+    several = task.answer if isinstance(task.answer, (list, tuple)) else [task.answer]
+    return any(_holds(wanted, response) for one in several if (wanted := text_of(one)) is not None)
+
+
+def _holds(wanted: str, response: str) -> bool:
+    response = response[:20_000]
+    folded = _folded(response)
+    if any(form and _stands(form, folded) for form in _forms(wanted)):
+        return True
+    if wanted.casefold() in EMPTY and any(sign in response.casefold() for sign in EMPTY):
+        return True
+    value = _value(wanted)
+    return value is not None and any(_near(_value(found), value) for found in _numbers(response))
+
+
+@lru_cache(1024)
+def _forms(wanted: str) -> tuple[str, ...]:
+    """The answer itself; of "(B) 8" also the letter and the text."""
+    forms = {_folded(wanted)}
+    if choice := CHOICE.match(wanted.strip()):
+        forms |= {_folded(part) for part in choice.groups() if part}
+    return tuple(sorted(forms))
+
+
+def _folded(text: str) -> str:
+    """Letters and signs without what is only dress: blanks stand between words still."""
+    text = text.replace("\u2212", "-").replace("\\left", "").replace("\\right", "")
+    text = re.sub(
+        r"\\(?:text|mathrm|mathbf|operatorname|boxed|dfrac|tfrac)\b",
+        lambda m: "\\frac" if "frac" in m[0] else "",
+        text,
+    )
+    return re.sub(r"[\s$\\{}()\[\]]+", " ", text).strip().casefold()
+
+
+def _stands(form: str, text: str) -> bool:
+    """As a whole word: 8 is not in 18."""
+    left = r"(?<!\w)" if form[:1].isalnum() else ""
+    right = r"(?!\w)" if form[-1:].isalnum() else ""
+    return re.search(left + re.escape(form) + right, text) is not None
+
+
+def _numbers(text: str) -> Iterator[str]:
+    for found in NUMBER.finditer(text):
+        yield found[0]
+    for top, bottom in re.findall(r"([-\u2212]?\d+)\s*/\s*(\d+)", text) + re.findall(
+        r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?", text
+    ):
+        yield f"{top}/{bottom}"
+
+
+@lru_cache(4096)
+def _value(text: str) -> float | None:
+    """The number that a text begins with, of "1/2", "1,234", "18 km/h", "50%"; None where it is none."""
+    text = text.replace("\u2212", "-").replace("$", "").strip()
+    if fraction := re.fullmatch(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?|(-?\d+)\s*/\s*(\d+)", text):
+        top, bottom = [part for part in fraction.groups() if part]
+        return int(top) / int(bottom) if int(bottom) else None
+    match = NUMBER.match(text)
+    if match is None or re.match(r"\s*[-+*/^(,:]", text[match.end() :]):
+        return None
+    try:
+        return float(match[0].replace(",", "").replace("\u2212", "-"))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _near(one: float | None, two: float) -> bool:
+    return one is not None and abs(one - two) <= 1e-6 * max(1.0, abs(two))

@@ -1,0 +1,164 @@
+"""The spot check: a person reads responses that got nothing, and the rate of wrong refusals gets an exact interval."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+from attrs import frozen
+from rlenv.cli.text import block, console
+from rlenv.errors import ConfigError, InputError
+
+from .statistics import Rate, rate
+
+__all__ = ["Zero", "drawn", "spot", "zeros"]
+
+TEST = '''"""Right responses that got nothing, by the word of a person; each test fails until its response is paid."""
+
+from __future__ import annotations
+
+import pytest
+from rlenv import Environment
+
+ENV = "env.toml"
+RIGHT = {right!r}
+
+
+@pytest.mark.parametrize(("task", "response"), RIGHT)
+def test_a_right_response_is_paid(task: str, response: str) -> None:
+    with Environment.load(ENV) as env:
+        verdict = env.evaluate(env.tasks.by_id(task), response)
+
+        assert verdict.value is not None and verdict.value >= env.pass_mark
+'''
+
+
+@frozen
+class Zero:
+    """A response that got 0."""
+
+    row: int
+    task: str
+    response: str
+    stopped_at: str = ""
+
+
+def zeros(scores: Path, responses: Path | None) -> list[Zero]:
+    """The rows of a file of scores that got 0, with their responses.
+
+    Raises:
+        InputError: a file cannot be read, or nowhere is the text of a response.
+    """
+    from rlenv.rows import read_rows
+
+    texts: dict[int, str] = {}
+    if responses is not None:
+        texts = {
+            place: str(row.get("response", ""))
+            for place, (_, row) in enumerate(read_rows(responses), 1)
+        }
+    found = []
+    for number, row in read_rows(scores):
+        if "schema" in row or row.get("reward") != 0:
+            continue
+        text = row.get("response")
+        place = row.get("row", number)
+        if not isinstance(text, str) or text in ("", None):
+            text = texts.get(int(place), "")
+        if not text and responses is None:
+            raise InputError(
+                f"{scores}: row {number} does not hold its response; name the file with --responses"
+            )
+        found.append(
+            Zero(int(place), str(row.get("task", "")), text, str(row.get("stopped_at") or ""))
+        )
+    return found
+
+
+def drawn(found: Sequence[Zero], count: int, seed: int) -> list[Zero]:
+    """A sample spread over tasks and over the stages that stopped them: one of each in turn."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    groups: dict[tuple[str, str], list[Zero]] = defaultdict(list)
+    for zero in found:
+        groups[zero.stopped_at, zero.task].append(zero)
+    queues = [groups[key] for key in sorted(groups)]
+    for queue in queues:
+        chance.shuffle(queue)
+    chance.shuffle(queues)
+    sample: list[Zero] = []
+    while len(sample) < count and any(queues):
+        for queue in queues:
+            if queue and len(sample) < count:
+                sample.append(queue.pop())
+    return sample
+
+
+def spot(  # noqa: PLR0917 - as on the command line
+    scores: Path, count: int, seed: int, responses: Path | None, labels: Path | None, tests: Path | None,
+    ask: Callable[[Zero, int, int], str] | None = None,
+) -> Rate:  # fmt: skip
+    """Show a sample, keep what a person says, and print the share of right responses among those that got 0.
+
+    Raises:
+        ConfigError: nothing got 0.
+    """
+    found = zeros(scores, responses)
+    if not found:
+        raise ConfigError(f"{scores}: no response got 0, so nothing can have been refused wrongly")
+    sample = drawn(found, count, seed)
+    known = _known(labels)
+    for place, zero in enumerate(sample, 1):
+        if zero.row in known:
+            continue
+        said = (ask or _asked)(zero, place, len(sample))
+        if said == "q":
+            break
+        if said in ("y", "n"):
+            known[zero.row] = said == "y"
+            _keep(labels, zero, right=said == "y")
+    labeled = [zero for zero in sample if zero.row in known]
+    right = [zero for zero in labeled if known[zero.row]]
+    share = rate(len(right), len(labeled))
+    console().print(f"right among the responses that got 0: {share}", markup=False, highlight=False)
+    if tests is not None and right:
+        tests.mkdir(parents=True, exist_ok=True)
+        pairs = [(zero.task, zero.response) for zero in right]
+        (tests / "test_wrong_refusals.py").write_text(
+            TEST.format(right=pairs), "utf-8", errors="backslashreplace"
+        )
+    return share
+
+
+def _known(labels: Path | None) -> dict[int, bool]:
+    if labels is None or not labels.exists():
+        return {}
+    from rlenv.rows import read_rows
+
+    found = {}
+    for number, row in read_rows(labels):
+        if not isinstance(row.get("row"), int) or not isinstance(row.get("right"), bool):
+            raise InputError(
+                f"{labels}: row {number} needs row (a whole number) and right (true or false)"
+            )
+        found[row["row"]] = row["right"]
+    return found
+
+
+def _keep(labels: Path | None, zero: Zero, *, right: bool) -> None:
+    if labels is not None:
+        with open(labels, "a", encoding="ascii") as file:
+            file.write(json.dumps({"row": zero.row, "task": zero.task, "right": right}) + "\n")
+
+
+def _asked(zero: Zero, place: int, of: int) -> str:
+    screen = console()
+    screen.rule(f"{place} of {of}: task {zero.task}, stopped at {zero.stopped_at or 'the end'}")
+    screen.print(block(zero.response, 40), markup=False, highlight=False)
+    answer: str = click.prompt(
+        "right? y n s(kip) q(uit)", type=click.Choice(["y", "n", "s", "q"]), show_choices=False
+    )
+    return answer

@@ -1,0 +1,123 @@
+"""Shares and their exact intervals: what a reviewer may ask of a rate that was measured on a few hundred tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+__all__ = ["Rate", "at_least", "holm", "interval", "quantile", "rate"]
+
+LEVEL = 0.95
+
+
+@frozen
+class Rate:
+    """``hits`` of ``trials``, with the exact interval of Clopper and Pearson (Biometrika 26, 1934).
+
+    Args:
+        hits, trials: counts; a trial is a task, so that many responses to one task count once.
+        low, high: bounds of the share at 95 %; (0, 1) where nothing was tried.
+    """
+
+    hits: int
+    trials: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float | None:
+        """hits / trials; None where nothing was tried, which is not 0."""
+        return self.hits / self.trials if self.trials else None
+
+    def __str__(self) -> str:
+        if not self.trials:
+            return "not measured"
+        if not self.hits:
+            return f"0 of {self.trials}: ≤ {100 * self.high:.1f} %"
+        shown = (
+            f"{100 * self.hits / self.trials:.1f} % ({100 * self.low:.1f}–{100 * self.high:.1f})"
+        )
+        return f"{self.hits} of {self.trials}: {shown}"
+
+
+def rate(hits: int, trials: int) -> Rate:
+    """A share with its interval.
+
+    Raises:
+        ValueError: when the counts make no sense.
+    """
+    return Rate(hits, trials, *interval(hits, trials))
+
+
+def interval(hits: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
+    """Clopper and Pearson's exact interval of a binomial share; one-sided at no hits and at nothing but hits.
+
+    Raises:
+        ValueError: when the counts make no sense.
+    """
+    if not 0 <= hits <= trials:
+        raise ValueError(f"{hits} hits of {trials} trials")
+    if not trials:
+        return 0.0, 1.0
+    alpha = 1 - level
+    sides = alpha if hits in (0, trials) else alpha / 2
+    low = 0.0 if not hits else _root(lambda p: at_least(hits, trials, p) - sides)
+    high = 1.0 if hits == trials else _root(lambda p: sides - _at_most(hits, trials, p))
+    return low, high
+
+
+def at_least(hits: int, trials: int, share: float) -> float:
+    """P(X ≥ hits) for X ~ Binomial(trials, share): the p-value of "the share is no more than this"."""
+    if hits <= 0:
+        return 1.0
+    return min(1.0, math.fsum(_mass(k, trials, share) for k in range(hits, trials + 1)))
+
+
+def _at_most(hits: int, trials: int, share: float) -> float:
+    return min(1.0, math.fsum(_mass(k, trials, share) for k in range(hits + 1)))
+
+
+def _mass(k: int, n: int, p: float) -> float:
+    if p <= 0 or p >= 1:
+        return float(k == (n if p >= 1 else 0))
+    log = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(log + k * math.log(p) + (n - k) * math.log1p(-p))
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        if rising(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number (Holm, Scandinavian Journal of Statistics 6, 1979), in the same order."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    corrected = [0.0] * len(values)
+    most = 0.0
+    for place, index in enumerate(order):
+        most = max(most, min(1.0, (len(values) - place) * values[index]))
+        corrected[index] = most
+    return corrected
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which this share of the values lies, between neighbors by a straight line.
+
+    Raises:
+        ValueError: when there is no value.
+    """
+    if not values:
+        raise ValueError("no value, so no quantile")
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)

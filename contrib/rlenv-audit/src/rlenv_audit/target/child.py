@@ -1,0 +1,187 @@
+"""The process of a target: loads it, asks it, and says what it said; run as ``python -m rlenv_audit.target.child IN OUT``."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+from rlenv.errors import RlenvError
+from rlenv.record import dumps, plain
+from rlenv.values import Task, Verdict
+
+from .loading import Loaded, loaded
+from .wire import dump, load, task_from, task_to
+
+__all__ = ["main"]
+
+THREADS = 4
+
+
+def main(reading: int, writing: int) -> None:
+    """Obey until the other side closes its end."""
+    faulthandler.enable()
+    with os.fdopen(reading, "rb") as orders, os.fdopen(writing, "wb") as replies:
+        order = load(orders.readline())
+        try:
+            target = loaded(order["target"], order["as"], order["tasks_from"], order["seed"])
+        except RlenvError as error:
+            _say(replies, {"failed": str(error)})
+            return
+        except BaseException as error:  # noqa: BLE001 - a stranger's module runs here
+            _say(
+                replies,
+                {
+                    "failed": f"{order['target']} cannot be loaded: {type(error).__name__}: {error}"[
+                        :500
+                    ]
+                },
+            )
+            return
+        _say(replies, _introduced(target))
+        desk = _Desk(target, replies)
+        for line in orders:
+            desk.obey(load(line))
+        target.close()
+        os._exit(0)  # a thread that the target left must not keep us
+
+
+def _say(replies: BinaryIO, message: Mapping[str, Any]) -> None:
+    replies.write(dump(message))
+    replies.flush()
+
+
+def _introduced(target: Loaded) -> dict[str, Any]:
+    return {
+        "tasks": [task_to(task) for task in target.tasks],
+        "archetypes": target.archetypes,
+        "uses": target.uses,
+        "pass_mark": target.pass_mark,
+        "version": sys.version.partition(" ")[0],
+    }
+
+
+class _Desk:
+    """Asks the target, one order at a time."""
+
+    def __init__(self, target: Loaded, replies: BinaryIO) -> None:
+        self.target = target
+        self.replies = replies
+        self._lock = threading.Lock()
+        self._tasks = {task.id: task for task in target.tasks}
+
+    def obey(self, order: Mapping[str, Any]) -> None:
+        pairs = [(self._task(task), response) for task, response in order["pairs"]]
+        if order["how"] == "threads":
+            self._in_threads(pairs)
+        elif order["how"] == "many" and self.target.many is not None:
+            self._together(pairs)
+        else:
+            for index, pair in enumerate(pairs):
+                self._alone(index, *pair)
+        _say(self.replies, {"done": True})
+
+    def _task(self, said: Any) -> Task:
+        """A task of the target's own by its id, or one that an audit made."""
+        return self._tasks[said] if isinstance(said, str) else task_from(said)
+
+    def _alone(self, index: int, task: Task, response: str) -> None:
+        before = _seen(task)
+        start = time.perf_counter()
+        try:
+            said: Any = self.target.ask(task, response)
+        except (KeyboardInterrupt, SystemExit, Exception) as error:  # noqa: BLE001 - whatever it does is a finding
+            said = error
+        seconds = time.perf_counter() - start
+        self._reply(index, said, seconds, mutated=before != _seen(task))
+
+    def _together(self, pairs: Sequence[tuple[Task, str]]) -> None:
+        assert self.target.many is not None
+        start = time.perf_counter()
+        for index, said in self.target.many(pairs):
+            spent = [r.seconds for r in said.results] if isinstance(said, Verdict) else []
+            self._reply(index, said, sum(spent) or time.perf_counter() - start, mutated=False)
+
+    def _in_threads(self, pairs: Sequence[tuple[Task, str]]) -> None:
+        threads = [
+            threading.Thread(target=self._share, args=(pairs, start)) for start in range(THREADS)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _share(self, pairs: Sequence[tuple[Task, str]], start: int) -> None:
+        for index in range(start, len(pairs), THREADS):
+            self._alone(index, *pairs[index])
+
+    def _reply(self, index: int, said: Any, seconds: float, *, mutated: bool) -> None:
+        message = {"index": index, "seconds": seconds, "mutated": mutated, **_read(said)}
+        with self._lock:
+            _say(self.replies, message)
+
+
+def _seen(task: Task) -> str:
+    return dumps([task.prompt, plain(task.answer), plain(task.info)])
+
+
+def _read(said: Any) -> dict[str, Any]:
+    """The reward in what a target said, or why there is none."""
+    if isinstance(said, BaseException):
+        return {
+            "fault": "error",
+            "message": f"{type(said).__name__}: {said}"[:500],
+            "said": str(said)[:2000],
+        }
+    if isinstance(said, Verdict):
+        return _verdict(said)
+    number = _number(said)
+    if number is None:
+        if said is None:
+            return {"fault": "unscored", "message": "it returned None"}
+        return {"fault": "type", "message": f"it returned {type(said).__name__}: {said!r:.100}"}
+    text = (
+        "" if isinstance(said, (int, float)) else dumps(said) if isinstance(said, Mapping) else ""
+    )
+    return {"reward": repr(number), "said": text[:4000], "kind": type(said).__name__}
+
+
+def _verdict(said: Verdict) -> dict[str, Any]:
+    from rlenv.record import verdict_to_dict
+
+    public = verdict_to_dict(said.public())
+    public.pop("fingerprint", None)
+    text = dumps([_told(result) for result in public["results"]])[:8000]
+    if said.fault is not None or said.value is None:
+        kind, words = (said.fault.kind, said.fault.message) if said.fault else ("error", "no value")
+        return {"fault": "unscored", "message": f"{kind}: {words}"[:500], "said": text}
+    return {"reward": repr(said.value), "said": text, "kind": "float"}
+
+
+def _told(result: Mapping[str, Any]) -> Any:
+    outcome = result.get("outcome") or {}
+    return [
+        outcome.get("detail"),
+        outcome.get("data"),
+        [_told(child) for child in result.get("children") or ()],
+    ]
+
+
+def _number(said: Any) -> float | None:
+    """A float for what is one, or can be one without a doubt: numpy's, torch's, bool, {"score": …}."""
+    if isinstance(said, Mapping):
+        said = said.get("score", said.get("reward"))
+    if isinstance(said, (str, bytes)) or said is None:
+        return None
+    try:
+        return float(said)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,236 @@
+"""A target as an audit holds it: asked over a pipe, killed when it hangs, started again when it dies."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Self
+
+from attrs import field, frozen
+from rlenv.errors import ConfigError
+from rlenv.values import Task
+
+from rlenv_audit.model import Reply
+
+from .wire import dump, load, task_from, task_to
+
+__all__ = ["Spec", "Target"]
+
+Pair = tuple[Task, str]
+LOADING_S = 120.0
+CHUNK = 1 << 16
+
+
+@frozen
+class Spec:
+    """Which target, and how it is called; see ``loading.loaded``."""
+
+    target: str
+    signature: str = ""
+    tasks_from: str = ""
+    seed: int = 0
+    environ: Mapping[str, str] = field(factory=dict)
+    cwd: str | None = None
+
+
+class Target:
+    """A verifier in a process of its own.
+
+    Args:
+        spec: which.
+        patience: seconds for one response, after which the process is killed and the response is a hang.
+
+    Raises:
+        ConfigError: it cannot be loaded; the message says why.
+    """
+
+    def __init__(self, spec: Spec, patience: float = 10.0) -> None:
+        self.spec = spec
+        self.patience = patience
+        self.calls = 0
+        self.restarts = 0
+        self._buffer = b""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._orders = self._replies = -1
+        said = self._start()
+        self.tasks = tuple(task_from(task) for task in said["tasks"])
+        self.archetypes = tuple(said["archetypes"])
+        self.uses = tuple(said["uses"])
+        self.pass_mark = float(said["pass_mark"])
+        self._own = {task.id for task in self.tasks}
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def ask(self, task: Task, response: str) -> Reply:
+        """What it says of one response."""
+        return self.score([(task, response)])[0]
+
+    def score(self, pairs: Sequence[Pair], how: str = "alone") -> list[Reply]:
+        """What it says of each; a response on which it hangs or dies costs its own reply only.
+
+        Args:
+            how: "alone" one after another, "many" in the target's own way, "threads" four at a time.
+        """
+        replies: dict[int, Reply] = {}
+        todo = list(range(len(pairs)))
+        while todo:
+            got = dict(self._round([pairs[index] for index in todo], how))
+            replies |= {todo[place]: reply for place, reply in got.items()}
+            if len(got) < len(todo) and not got:
+                replies[todo[0]] = Reply(None, "crash", "the process of the target ended")
+            todo = [index for index in todo if index not in replies]
+            if todo and how != "alone":
+                how = "alone"  # whoever killed it is found one by one
+        self.calls += len(pairs)
+        return [replies[index] for index in range(len(pairs))]
+
+    def _round(self, pairs: Sequence[Pair], how: str) -> Iterator[tuple[int, Reply]]:
+        """Replies until all are there, or the process is gone; alone, the response that it hung on is named."""
+        if self._process is None:
+            self._start()
+            self.restarts += 1
+        orders = [
+            [task.id if task.id in self._own else task_to(task), text] for task, text in pairs
+        ]
+        seen: set[int] = set()
+        try:
+            self._send({"pairs": orders, "how": how})
+            while True:
+                message = self._receive(self.patience)
+                if "done" in message:
+                    return
+                index = int(message["index"])
+                seen.add(index)
+                yield index, _reply(message)
+        except (TimeoutError, OSError, ValueError, KeyError) as error:
+            self._kill()
+            if how == "alone" and len(seen) < len(pairs):
+                hung = isinstance(error, TimeoutError)
+                said = (
+                    f"no reward after {self.patience:g} s"
+                    if hung
+                    else "the process of the target ended"
+                )
+                yield (
+                    len(seen),
+                    Reply(
+                        None,
+                        "hang" if hung else "crash",
+                        said,
+                        seconds=self.patience if hung else 0.0,
+                    ),
+                )
+
+    # -- its process -------------------------------------------------------------------------------
+
+    def _start(self) -> dict[str, Any]:
+        theirs, self._orders = os.pipe()
+        self._replies, writing = os.pipe()
+        environ = {**os.environ, "PYTHONHASHSEED": "0", **self.spec.environ}
+        words = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
+                [sys.executable, "-m", "rlenv_audit.target.child", str(theirs), str(writing)],
+                pass_fds=(theirs, writing), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=words,
+                env=environ, cwd=self.spec.cwd, start_new_session=True,
+            )  # fmt: skip
+        finally:
+            os.close(theirs)
+            os.close(writing)
+        self._buffer = b""
+        spec = self.spec
+        try:
+            self._send(
+                {
+                    "target": spec.target,
+                    "as": spec.signature,
+                    "tasks_from": spec.tasks_from,
+                    "seed": spec.seed,
+                }
+            )
+            said = self._receive(LOADING_S)
+        except (TimeoutError, OSError, ValueError) as error:
+            self._kill()
+            words.seek(0)
+            last = words.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+            raise ConfigError(
+                f"{spec.target} did not load ({error}){': ' + last[0] if last else ''}"
+            ) from error
+        finally:
+            words.close()
+        if "failed" in said:
+            self._kill()
+            raise ConfigError(said["failed"])
+        return said
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        view = memoryview(dump(message))
+        until = time.monotonic() + LOADING_S
+        os.set_blocking(self._orders, False)
+        while view:
+            if not select.select([], [self._orders], [], max(0.0, until - time.monotonic()))[1]:
+                raise TimeoutError("it reads nothing")
+            view = view[os.write(self._orders, view) :]
+
+    def _receive(self, seconds: float) -> dict[str, Any]:
+        until = time.monotonic() + seconds
+        while b"\n" not in self._buffer:
+            if not select.select([self._replies], [], [], max(0.0, until - time.monotonic()))[0]:
+                raise TimeoutError(f"no word for {seconds:g} s")
+            more = os.read(self._replies, CHUNK)
+            if not more:
+                raise OSError("its process ended")
+            self._buffer += more
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return load(line)
+
+    def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        os.close(self._orders)
+        os.close(self._replies)
+
+    def close(self) -> None:
+        """End it with everything that it started."""
+        self._kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def twin(self, cwd: str | None = None, **environ: str) -> Iterator[Target]:
+        """The same target in a fresh process, under another environment."""
+        from attrs import evolve
+
+        with Target(
+            evolve(self.spec, environ=environ, cwd=cwd or self.spec.cwd), self.patience
+        ) as other:
+            yield other
+
+
+def _reply(message: Mapping[str, Any]) -> Reply:
+    reward = message.get("reward")
+    return Reply(
+        None if reward is None else float(reward), message.get("fault", ""), message.get("message", ""), message.get("said", ""),
+        float(message["seconds"]), bool(message["mutated"]),
+    )  # fmt: skip
+
+
+def sound(reply: Reply) -> bool:
+    """Whether there is a reward, and it is a finite number in [0, 1]."""
+    return reply.reward is not None and math.isfinite(reply.reward) and 0 <= reply.reward <= 1

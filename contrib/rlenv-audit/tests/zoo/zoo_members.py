@@ -1,0 +1,55 @@
+"""How a member of the zoo is described: by what is wrong with it, or as sound; and on which tasks it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+__all__ = ["MEMBERS", "Member", "broken", "sound"]
+
+V = TypeVar("V", bound=Callable[..., Any])
+
+
+@frozen
+class Member:
+    """One verifier.
+
+    Args:
+        name: module:function, as the audit is told.
+        hole: what is wrong with it; "" for a sound one.
+        tasks: the name of a file of tasks beside this one.
+        archetype: what it is taken for; "" where the audit is not told.
+        signature: how it is called.
+    """
+
+    name: str
+    hole: str
+    tasks: str
+    archetype: str = ""
+    signature: str = ""
+
+
+MEMBERS: list[Member] = []
+
+
+def broken(
+    hole: str, tasks: str = "numbers", archetype: str = "", signature: str = ""
+) -> Callable[[V], V]:
+    """A verifier with one hole."""
+    return _member(hole, tasks, archetype, signature)
+
+
+def sound(tasks: str = "numbers", archetype: str = "", signature: str = "") -> Callable[[V], V]:
+    """A verifier without one, as far as its author knows."""
+    return _member("", tasks, archetype, signature)
+
+
+def _member(hole: str, tasks: str, archetype: str, signature: str) -> Callable[[V], V]:
+    def keep(function: V) -> V:
+        name = f"{function.__module__}:{function.__name__}"
+        MEMBERS.append(Member(name, hole, tasks, archetype, signature))
+        return function
+
+    return keep

@@ -1,0 +1,66 @@
+"""The client of the daemon: what it leaves open, and what it looks at, when daemons die and threads race."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlenv.errors import ConfigError
+from rlenv_plugin_sandbox.docker import Docker
+from rlenv_plugin_sandbox.docker import engine as _engine
+
+pytestmark = pytest.mark.xdist_group("docker")
+pytest.importorskip("docker")
+
+
+def test_a_daemon_that_dies_between_two_calls_leaves_no_socket_open(tmp_path: Path) -> None:
+    path = tmp_path / "docker.sock"
+    daemon = socket.socket(socket.AF_UNIX)
+    daemon.bind(str(path))
+    daemon.listen(1)
+
+    def die() -> None:
+        daemon.accept()[0].close()
+        path.unlink()
+        daemon.close()
+
+    dying = threading.Thread(target=die)
+    dying.start()
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            _engine._knock(f"unix://{path}")
+            dying.join()
+            with pytest.MonkeyPatch.context() as patch:  # it answered the first call, and no other
+                patch.setattr(_engine, "_knock", lambda address: None)
+                with pytest.raises(ConfigError), _engine.Engine(f"unix://{path}").client():
+                    pass
+            gc.collect()
+    finally:
+        dying.join()
+
+    assert [str(one.message) for one in told if one.category is ResourceWarning] == []
+
+
+def test_no_call_looks_into_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    [line, *_] = Docker().diagnose()
+    if not line.ok:
+        pytest.skip(line.said)
+
+    class Changing(dict[str, str]):
+        """What ``os.environ`` is while another thread changes it."""
+
+        def items(self) -> Any:
+            raise KeyError("PYTEST_CURRENT_TEST")
+
+    engine = _engine.Engine(os.environ.get("DOCKER_HOST"))
+    known = engine.about()["ID"]
+    monkeypatch.setattr(os, "environ", Changing(os.environ))
+
+    assert engine.about()["ID"] == known
