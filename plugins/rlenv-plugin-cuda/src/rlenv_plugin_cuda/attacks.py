@@ -17,6 +17,7 @@ __all__ = ["attacks"]
 def attacks() -> Mapping[str, Sequence[Attack]]:
     """Attacks on every stage that runs or reads kernels."""
     plans = [Attack(name, _numba(source)) for name, source in _PLANS.items()]
+    odd = [Attack(name, _numba(source)) for name, source in _ODD_PLANS.items()]
     kernels = [Attack(name, _kernel(body)) for name, body in _KERNELS.items()]
     stops = [Attack(name, _kernel(body)) for name, body in _STOPS.items()]
     endless = [Attack(name, _kernel(body)) for name, body in _ENDLESS.items()]
@@ -24,10 +25,10 @@ def attacks() -> Mapping[str, Sequence[Attack]]:
     broken = [Attack(name, _numba(source)) for name, source in _UNREADABLE.items()]
     return {
         "compile": [*plans, *broken],
-        "run": [*plans, *stops, *endless, *broken],
-        "diff": [*plans, *kernels, *stops, *texts, *broken],
+        "run": [*plans, *odd, *stops, *endless, *broken],
+        "diff": [*plans, *odd, *kernels, *stops, *texts, *broken],
         "limits": [*broken, *texts],
-        "speed": [*plans, *kernels, *stops, *texts, *broken],
+        "speed": [*plans, *odd, *kernels, *stops, *texts, *broken],
     }
 
 
@@ -79,11 +80,13 @@ def _text(text: str) -> Callable[[Task], str]:
     return lambda task: text.replace("PROMPT", task.prompt)
 
 
-_PLANS: Mapping[str, str] = {
+_ODD_PLANS: Mapping[str, str] = {  # read as plans, they come to nothing when they are run
     "no kernel": "def run(INPUTS, OUTPUTS):\n    pass",
+    "host code that reads": "def run(INPUTS, OUTPUTS):\n    if IN[0] > 0:\n        pass",
+}
+_PLANS: Mapping[str, str] = {
     "host code that computes": "import numpy as np\ndef run(INPUTS, OUTPUTS):\n    np.copyto(OUT, IN)",
     "host code that writes": "def run(INPUTS, OUTPUTS):\n    OUT[0] = 1.0",
-    "host code that reads": "def run(INPUTS, OUTPUTS):\n    if IN[0] > 0:\n        pass",
     "a try around it": "def run(INPUTS, OUTPUTS):\n    try:\n        OUT.fill(0)\n    except Exception:\n        pass",
     "a cache in the module": "SEEN = {}\ndef run(INPUTS, OUTPUTS):\n    SEEN[OUT.shape] = OUT",
     "a call counter": "CALLS = 0\ndef run(INPUTS, OUTPUTS):\n    global CALLS\n    CALLS += 1",

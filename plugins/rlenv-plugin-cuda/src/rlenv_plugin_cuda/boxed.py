@@ -15,9 +15,24 @@ from .box import ISOLATIONS, Box
 from .choosing import NAMES, lacking
 from .spec import Kernel, kernel_of
 
-__all__ = ["Boxed", "Running"]
+__all__ = ["HOSTS", "Boxed", "Running", "free"]
+
+HOSTS = ("plan", "jailed")
 
 _KNOWN_TIERS = {"process": "process", "jail": "jail", "docker": "container", "docker+gvisor": "gvisor"}  # fmt: skip
+
+
+def free(kernel: Kernel, task: Task) -> None:
+    """Refuse languages whose host code is not run.
+
+    Raises:
+        TaskError: naming the task and what to do.
+    """
+    if kernel.lang != "numba":
+        raise TaskError(
+            f'option host = "jailed" runs host code of numba answers only, not of {kernel.lang}; use host = "plan"',
+            task.id,
+        )
 
 
 def _doc(text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from rlenv.values import Outcome, Task
 from rlenv_plugin_cuda.allowing import refused
 from rlenv_plugin_cuda.artifacts import Program, Report
 from rlenv_plugin_cuda.box import Box
-from rlenv_plugin_cuda.boxed import Boxed
+from rlenv_plugin_cuda.boxed import HOSTS, Boxed, free
 from rlenv_plugin_cuda.building import toolchain
 from rlenv_plugin_cuda.building.builder import build
 from rlenv_plugin_cuda.programs import Bad, program_of
@@ -37,6 +38,7 @@ class Compile(Boxed):
     Args:
         compiler: "auto": compile where a compiler is installed, and say so where none is; "required": a task is
             refused at load where none is; "none": the rules alone.
+        host: "plan", or "jailed" as at ``cuda/run``: any host code, which is only read as Python and not compiled.
     """
 
     phase: ClassVar[str] = "compile"
@@ -46,6 +48,7 @@ class Compile(Boxed):
     default_gate: ClassVar[float] = 1.0
 
     compiler: str = field(default="auto", validator=validators.in_(COMPILERS))
+    host: str = field(default="plan", validator=validators.in_(HOSTS))
 
     def validate(self, task: Task) -> None:
         """Refuse tasks that make no sense, and architectures that the compiler does not know.
@@ -54,7 +57,9 @@ class Compile(Boxed):
             TaskError: naming the task, the key, what was expected and what to do.
         """
         kernel = kernel_of(task)
-        if self.compiler != "none":
+        if self.host == "jailed":
+            free(kernel, task)
+        elif self.compiler != "none":
             compilable(kernel, task, required=self.compiler == "required")
 
     def survey(self, tasks: Sequence[Task]) -> list[str]:
@@ -72,6 +77,8 @@ class Compile(Boxed):
         """
         kernel = kernel_of(attempt.task)
         program = program_of(attempt.response, kernel.lang)
+        if isinstance(program, Program) and self.host == "jailed":
+            return self._read(program)
         problem = program if isinstance(program, Bad) else refused(program)
         if problem is not None or isinstance(program, Bad):
             assert problem is not None
@@ -84,6 +91,17 @@ class Compile(Boxed):
         attempt.put(program)
         attempt.put(report)
         return _outcome(report, why)
+
+    def _read(self, program: Program) -> Outcome:
+        """Whether free host code is Python; nothing of it is handed on, since it has kept no rules."""
+        try:
+            ast.parse(program.source)
+        except SyntaxError as err:
+            said = at_line(program.place(err.lineno or 0), f"no Python: {err.msg}")
+            return Outcome.failed(said, compiled=False)
+        except (ValueError, RecursionError, MemoryError) as err:
+            return Outcome.failed(f"it cannot be read: {type(err).__name__}", compiled=False)
+        return Outcome.passed("it is Python; free host code is not compiled", compiled=False)
 
     async def _report(self, program: Program, kernel: Kernel) -> tuple[Report, str]:
         """The report, or one that says nothing and why nothing compiled it."""

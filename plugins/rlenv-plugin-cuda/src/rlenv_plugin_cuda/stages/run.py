@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar
 
-from attrs import frozen
+from attrs import field, frozen, validators
 from rlenv.stage import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_cuda.artifacts import Program, Runs
-from rlenv_plugin_cuda.boxed import Running
+from rlenv_plugin_cuda.boxed import HOSTS, Running, free
 from rlenv_plugin_cuda.lint import lint
-from rlenv_plugin_cuda.running import runs_of
+from rlenv_plugin_cuda.running import free_runs, runs_of
 from rlenv_plugin_cuda.shown import at_line, hushed
 from rlenv_plugin_cuda.spec import kernel_of
 
@@ -27,6 +27,11 @@ class Run(Running):
     random bytes.  Without a GPU numba kernels are interpreted, which finds accesses out of bounds, races, reads of what
     nobody wrote, and barriers that part of a block misses; large cases are lowered to the CPU with bounds checks.
     The score is 1 when every case ended with outputs, right or wrong, else 0; ``cuda/diff`` compares them.
+
+    Args:
+        host: "plan": device code and a launch plan, nothing else of the host; "jailed": any host code, run in the jail
+            on numba's simulator, a fresh process for each case: outputs are compared, and ``cuda/limits`` and
+            ``cuda/speed`` pay it nothing.
     """
 
     phase: ClassVar[str] = "execute"
@@ -35,13 +40,18 @@ class Run(Running):
     makes: ClassVar[tuple[type, ...]] = (Runs,)
     takes: ClassVar[tuple[type, ...]] = (Program,)
 
+    host: str = field(default="plan", validator=validators.in_(HOSTS))
+
     def validate(self, task: Task) -> None:
         """Refuse tasks that make no sense, and a backend that is demanded and not here.
 
         Raises:
             TaskError: naming the task, the key, what was expected and what to do.
         """
-        lint(self.runnable(task), task.id)
+        kernel = self.runnable(task)
+        if self.host == "jailed":
+            free(kernel, task)
+        lint(kernel, task.id)
 
     async def check(self, attempt: Attempt) -> Outcome:
         """Run, and hand on what the kernels wrote.
@@ -50,7 +60,10 @@ class Run(Running):
             VerifierFault: no backend is here, or the machine broke on every try.
         """
         kernel = kernel_of(attempt.task)
-        runs = await runs_of(attempt, kernel, self.box(), self.backend, self.small)
+        if self.host == "jailed":
+            runs = await free_runs(attempt, kernel, self.box())
+        else:
+            runs = await runs_of(attempt, kernel, self.box(), self.backend, self.small)
         attempt.put(runs)
         return _outcome(runs, attempt.response)
 
