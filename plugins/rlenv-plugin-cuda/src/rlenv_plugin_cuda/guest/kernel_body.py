@@ -163,7 +163,7 @@ class Body:
     def _attribute(self, node: ast.Attribute) -> None:
         full = self.answer.dotted(node)
         if full:
-            if not value(full):
+            if not value(full) or not isinstance(node.ctx, ast.Load):
                 raise Refused(node.lineno, f"`{full}` has no place in a {self.function.role}")
             if full.startswith("cuda.") and self.function.role == "plan":
                 raise Refused(node.lineno, f"`{full}` exists in kernels only")

@@ -130,6 +130,9 @@ class _Rewriter(ast.NodeTransformer):
     def _thread(name: str) -> ast.expr:
         return ast.Attribute(ast.Name("_c", ast.Load()), name, ast.Load())
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        return self.generic_visit(_flat(node))
+
     # -- arithmetic ----------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
@@ -158,6 +161,7 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(made, node)
         # array[index] op= value: `_at` keeps the index from being worked out twice
         assert isinstance(node.target, ast.Subscript)
+        node.target = _flat(node.target)
         array, index = self.visit(node.target.value), self.visit(node.target.slice)
         keep = ast.NamedExpr(ast.Name("_at", ast.Store()), index)
         left = ast.Subscript(array, keep, ast.Load())
@@ -217,6 +221,18 @@ class _Rewriter(ast.NodeTransformer):
         shape = self.visit(node.func.slice)
         launch = ast.Attribute(ast.Name("_h", ast.Load()), "launch", ast.Load())
         return ast.Call(launch, [ast.Constant(node.func.value.id), shape, *args], [])
+
+
+def _flat(node: ast.Subscript) -> ast.Subscript:
+    """``a[i][j]`` as ``a[i, j]``."""
+    parts, inner = [node.slice], node.value
+    while isinstance(inner, ast.Subscript):
+        parts.insert(0, inner.slice)
+        inner = inner.value
+    if len(parts) == 1 or isinstance(inner, ast.Attribute):
+        return node
+    index = ast.copy_location(ast.Tuple(parts, ast.Load()), node)
+    return ast.copy_location(ast.Subscript(inner, index, node.ctx), node)
 
 
 def _plain_product(left: ast.expr, right: ast.expr) -> bool:

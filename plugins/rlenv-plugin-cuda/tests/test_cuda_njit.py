@@ -1,0 +1,96 @@
+"""Kernels compiled for the CPU: the same answers, indices checked, races found on a smaller shape."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+N = 5000
+A = np.arange(1, N + 1, dtype=np.float32)
+PLAN = "def run(a, o):\n    k[(o.size + 127) // 128, 128](a, o)\n"
+TREE = """
+T = 128
+@cuda.jit
+def k(a, o):
+    s = cuda.shared.array(T, float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    s[t] = a[i] if i < a.size else 0.0
+    cuda.syncthreads()
+    w = T // 2
+    while w > 0:
+        if t < w:
+            s[t] += s[t + w]
+        cuda.syncthreads()
+        w //= 2
+    if t == 0:
+        cuda.atomic.add(o, 0, s[0])
+def run(a, o):
+    k[(a.size + T - 1) // T, T](a, o)
+"""
+SHUFFLE = """
+@cuda.jit
+def k(a, o):
+    i = cuda.grid(1)
+    v = a[i] if i < a.size else float32(0)
+    d = 16
+    while d > 0:
+        v += cuda.shfl_down_sync(0xffffffff, v, d)
+        d //= 2
+    if cuda.laneid == 0:
+        cuda.atomic.add(o, 0, v)
+def run(a, o):
+    k[(a.size + 127) // 128, 128](a, o)
+"""
+
+
+def kernel(body: str) -> str:
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    return f"@cuda.jit\ndef k(a, o):\n{lines}{PLAN}"
+
+
+@pytest.mark.parametrize("source", [TREE, SHUFFLE], ids=["tree", "shuffle"])
+def test_sums_are_right(source: str, run_kernel: Any) -> None:
+    found = run_kernel(source, {"a": A}, {"o": ("f8", (1,))}, backend="njit", zero=True)
+
+    assert (found.wrong, found.runs.backend) == ("", "njit")
+    assert found.outputs[0][0] == A.sum(dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("bounds", "o[cuda.grid(1)] = 1"),
+        ("bounds", "i = cuda.grid(1)\nif i < o.size:\n    o[i] = a[i - 1]"),
+        ("input", "i = cuda.grid(1)\nif i < o.size:\n    a[i] = 1"),
+        ("type", "o[cuda.grid(1) / 1] = 1"),
+        ("barrier", "if cuda.grid(1) == 0:\n    cuda.syncthreads()"),
+        ("endless", "while a[0] > 0:\n    o[0] = 1"),
+    ],
+)
+def test_what_is_wrong_is_found(kind: str, body: str, run_kernel: Any) -> None:
+    found = run_kernel(kernel(body), {"a": A}, {"o": ("f4", (N,))}, backend="njit", budget=0.5)
+
+    assert found.wrong == kind, found.said
+
+
+def test_an_index_out_of_bounds_has_its_line(run_kernel: Any) -> None:
+    found = run_kernel(kernel("i = cuda.grid(1)\no[i] = a[i]"), {"a": A}, {"o": ("f4", (N,))}, backend="njit")  # fmt: skip
+
+    assert (found.wrong, found.line) == ("bounds", 7)
+
+
+def test_what_it_cannot_lower_is_interpreted(run_kernel: Any) -> None:
+    source = "@cuda.jit(device=True)\ndef wait(a):\n    cuda.syncthreads()\n    return a\n" + kernel("o[cuda.threadIdx.x] = wait(a[cuda.threadIdx.x])").replace("(o.size + 127) // 128", "1")  # fmt: skip
+
+    found = run_kernel(source, {"a": A[:128]}, {"o": ("f4", (128,))}, backend="njit")
+
+    assert (found.wrong, found.runs.backend) == ("", "interpreter")
+    assert list(found.outputs[0]) == list(A[:128])
+
+
+def test_numbers_are_typed_as_numba_types_them(run_kernel: Any) -> None:
+    found = run_kernel(kernel("i = cuda.grid(1)\nif i < o.size:\n    o[i] = (a[i] * a[i] + float32(0.1)) - a[i] * a[i]"), {"a": A}, {"o": ("f8", (N,))}, backend="njit")  # fmt: skip
+
+    want = (A * A + np.float32(0.1)) - A * A
+    assert np.array_equal(found.outputs[0], want.astype(float))
