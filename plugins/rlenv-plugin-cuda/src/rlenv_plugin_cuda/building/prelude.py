@@ -15,6 +15,8 @@ HEADERS = frozenset(
         *("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"),
         *("math.h", "cmath", "math_constants.h", "stdint.h", "cstdint", "stddef.h", "cstddef"),
         *("float.h", "cfloat", "limits.h", "climits", "stdio.h", "cstdio"),
+        *("assert.h", "cassert", "string.h", "cstring", "stdbool.h"),
+        *("device_functions.h", "math_functions.h", "vector_types.h"),
     )
 )
 _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long long"}
