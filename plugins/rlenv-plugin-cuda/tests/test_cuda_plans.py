@@ -113,6 +113,7 @@ def test_loops_and_branches_launch_again_and_again() -> None:
         ("o[0] = 1", "names only"),
         ("y = x + x", "what arrays hold is for kernels"),
         ("y = x[0]", "only shapes"),
+        ("y = int(x[0])", "elements are for kernels"),
         ("y = x.data_ptr()", "cannot be called in a plan"),
         ("y = x.__class__", "knows shape and type"),
         ("y = torch.add(x, x)", "kernels compute"),
@@ -204,6 +205,16 @@ def test_parameters_of_kernels_are_read_whatever_their_words() -> None:
         (cpp.joined(ADD, "def run(a, o):\n  add[1, 1](a.tolist())"), "cannot be called"),
         (cpp.joined(ADD, "def run(a, o):\n  x = 1 + \\\n 2"), "backslash"),
         (cpp.joined(ADD, "def run(a, o:\n"), "no Python"),
+        (cpp.joined(ADD, "def run(a, o: print(1)):\n  pass"), "annotated"),
+        (cpp.joined(ADD, "def run(a, o) -> exit(0):\n  pass"), "annotated"),
+        (cpp.joined(ADD, "def run(a, o):\n  add[1, 32](a, o, 1, 2)"), "takes 3 arguments"),
+        (cpp.joined(ADD, "def run(a, o):\n  add[1](a, o, 1)"), "blocks, threads"),
+        (cpp.joined("__device__ int calls;\n" + ADD, PLAN), "from launch to launch"),
+        (cpp.joined("__device__ float t[4] = {1};\n" + ADD, PLAN), "from launch to launch"),
+        (cpp.joined("__device__ const float* p;\n" + ADD, PLAN), "from launch to launch"),
+        (cpp.joined(ADD.replace("int i", "static int s; int i"), PLAN), "from launch to launch"),
+        (cpp.joined("#define S static\n" + ADD.replace("int i", "S int s; int i"), PLAN), "macro"),
+        (cpp.joined("__managed__ __align__(8) int m;\n" + ADD, PLAN), "from launch to launch"),
     ],
 )
 def test_a_cpp_answer_that_is_more_or_less_is_refused(source: str, words: str) -> None:
@@ -245,8 +256,17 @@ def test_cpp_on_a_processor_is_not_run_and_says_what_would() -> None:
     assert "GPU" in Shim().usable()
 
 
-def test_annotations_of_a_plan_are_never_evaluated() -> None:
-    answer = cpp.read(cpp.joined(ADD, PLAN.replace("o):", "o: print(1 // 0)) -> 1 // 0:")))
-    host = Recorder()
-    Plan(answer.plan, answer.names, host).run([Handle(None, (3,), "f4"), Handle(None, (3,), "f4")])
-    assert len(host.launches) == 1
+@pytest.mark.parametrize(
+    "before",
+    [
+        "__device__ __forceinline__ float f(float x) { return x; }",
+        "static __device__ float f(float x) { return x; }",
+        "__constant__ float c[3] = {1, 2, 3};",
+        "__device__ const float c[2] = {1, 2};",
+        "static constexpr int N = 3;",
+        "template <int N> __device__ int g() { static __shared__ int s[N]; return s[0]; }",
+    ],
+)
+def test_what_cannot_change_may_stand_in_a_cpp_answer(before: str) -> None:
+    answer = cpp.read(cpp.joined(f"{before}\n{ADD}", PLAN))
+    assert [kernel.line for kernel in answer.kernels] == [2]

@@ -17,6 +17,7 @@ from rlenv_plugin_cuda.planning.rules import Names, check_constant, check_plan, 
 from rlenv_plugin_cuda.planning.values import Refused
 
 from .signatures import Kernel, bare, kernels
+from .state import kept
 
 __all__ = ["Answer", "Refused", "joined", "read"]
 
@@ -62,6 +63,9 @@ def read(source: str) -> Answer:
             source.count("\n", 0, host.start()) + 1,
             f"`{host[0]}`: an answer has no host code; its plan launches",
         )
+    state = kept(source)
+    if state:
+        raise Refused(*state)
     found = kernels(source)
     if not 1 <= len(found) <= KERNELS:
         raise Refused(
@@ -69,6 +73,7 @@ def read(source: str) -> Answer:
             f'{len(found)} kernels; from 1 to {KERNELS} of the form extern "C" __global__ void name(…)',
         )
     names = Names()
+    names.positional = True
     names.modules.update(_MODULES)
     for kernel in found:
         plain(kernel.name, kernel.line)

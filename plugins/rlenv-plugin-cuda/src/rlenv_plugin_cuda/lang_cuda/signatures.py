@@ -11,7 +11,9 @@ __all__ = ["Kernel", "Parameter", "bare", "kernels"]
 _SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'", re.S)
 _GLOBAL = re.compile(r"\b__global__\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_BOUNDS = re.compile(r"\s*__launch_bounds__\s*\(")
+_BOUNDS = re.compile(
+    r"\s*__(?:launch_bounds|maxnreg|cluster_dims|attribute|align|block_size)__\s*\("
+)
 _PLAIN = {
     "float": "f4", "double": "f8", "int": "i4", "unsigned": "u4", "unsigned int": "u4", "long": "i8", "long int": "i8",
     "long long": "i8", "long long int": "i8", "unsigned long": "u8", "unsigned long long": "u8", "size_t": "u8",
@@ -68,7 +70,7 @@ def _kernel(text: str, place: int) -> Kernel | None:
             return None
         place = word.end()
         rest = text[place:].lstrip()
-        if word[0] != "__launch_bounds__" and rest.startswith("("):
+        if rest.startswith("("):
             start = text.index("(", place) + 1
             inside = text[start : _closed(text, start) - 1]
             line = text.count("\n", 0, word.start()) + 1

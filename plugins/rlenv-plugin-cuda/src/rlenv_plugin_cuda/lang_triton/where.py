@@ -14,7 +14,13 @@ REMEDY = (
     f"pip install 'rlenv-plugin-cuda[triton]', or name a folder that holds triton in {VARIABLE}"
 )
 _HOME = Path(__file__).parents[1]
-BOOT_FILES = ("planning/reading", "planning/rules", "planning/values", "planning/worth")
+BOOT_FILES = (
+    "planning/reading",
+    "planning/rules",
+    "planning/tables",
+    "planning/values",
+    "planning/worth",
+)
 _NEEDS = ("numpy", "triton")
 
 

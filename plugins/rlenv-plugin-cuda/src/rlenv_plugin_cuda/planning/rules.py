@@ -7,85 +7,12 @@ from __future__ import annotations
 
 import ast
 
-from .values import DTYPES, Refused
+from .tables import BUILTINS, FACTS, FUNCTIONS, METHODS, NAMED, OPERATORS, VALUES
+from .values import Refused
 
-__all__ = [
-    "ALLOCATE",
-    "BUILTINS",
-    "FACTS",
-    "FUNCTIONS",
-    "METHODS",
-    "Names",
-    "as_grid",
-    "check_constant",
-    "check_plan",
-    "plain",
-    "what",
-]
+__all__ = ["Names", "as_grid", "check_constant", "check_plan", "plain", "what"]
 
 DEPTH = 60
-BUILTINS = frozenset(
-    {"abs", "bool", "float", "int", "len", "max", "min", "range", "round", "tuple"}
-)
-FACTS = frozenset({"shape", "ndim", "dtype", "device", "size", "is_cuda"})
-METHODS = frozenset(
-    [
-        "numel",
-        "size",
-        "stride",
-        "dim",
-        "element_size",
-        "is_contiguous",
-        "contiguous",
-        "view",
-        "reshape",
-        "flatten",
-        "zero_",
-        "fill_",
-    ]
-)
-ALLOCATE = frozenset(
-    ["empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"]
-)
-MATH = frozenset(["ceil", "floor", "sqrt", "log2", "log", "exp", "prod", "gcd", "pi", "e", "inf"])
-FUNCTIONS = frozenset(
-    {
-        "triton.cdiv",
-        "triton.next_power_of_2",
-        "triton.language.cdiv",
-        "triton.language.constexpr",
-        "torch.cuda.synchronize",
-        "cuda.synchronize",
-        "cuda.device_array",
-        "cuda.device_array_like",
-        "torch.device",
-        *(f"torch.{name}" for name in ALLOCATE),
-        *(f"math.{name}" for name in MATH),
-    }
-)
-_SIZED = frozenset(name for name in DTYPES if name[-1].isdigit())
-TYPES = frozenset(
-    {
-        *(f"torch.{name}" for name in DTYPES),
-        *(f"triton.language.{name}" for name in DTYPES),
-        *(f"numpy.{name}" for name in _SIZED),
-    }
-)
-VALUES = frozenset({"math.pi", "math.e", "math.inf"}) | TYPES
-_OPERATORS = (
-    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.BitAnd,
-    ast.BitOr, ast.BitXor, ast.UAdd, ast.USub, ast.Not, ast.Invert, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt,
-    ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
-)  # fmt: skip
-_NAMED = {
-    "Try": "try", "With": "with", "ListComp": "a comprehension", "GeneratorExp": "a comprehension",
-    "DictComp": "a comprehension", "SetComp": "a comprehension", "JoinedStr": "a formatted text",
-    "NamedExpr": "`:=`", "FunctionDef": "a function", "ClassDef": "a class", "Lambda": "a lambda",
-    "Import": "an import", "ImportFrom": "an import", "Dict": "a dict", "Set": "a set", "Starred": "a star",
-    "Slice": "a slice", "List": "a list", "Yield": "yield", "Await": "await", "Raise": "raise",
-    "Delete": "del", "Global": "global", "Nonlocal": "nonlocal", "Match": "match", "Constant": "a text",
-    "Break": "break", "Continue": "continue", "Assert": "assert", "AsyncFunctionDef": "async",
-}  # fmt: skip
 
 
 class Names:
@@ -95,12 +22,14 @@ class Names:
         modules: name → full name ("tl" → "triton.language").
         constants: name → its expression.
         kernels: name → its parameters.
+        positional: whether kernels are launched as kernel[grid, block](…), with every argument by position.
     """
 
     def __init__(self) -> None:
         self.modules: dict[str, str] = {}
         self.constants: dict[str, ast.expr] = {}
         self.kernels: dict[str, list[str]] = {}
+        self.positional = False
 
     def dotted(self, node: ast.expr) -> str:
         """The full name of ``tl.float32``, whatever its module is called here; "" for what is none."""
@@ -116,7 +45,7 @@ class Names:
 def what(node: ast.AST) -> str:
     """A kind of node in words."""
     kind = type(node).__name__
-    return _NAMED.get(kind, kind)
+    return NAMED.get(kind, kind)
 
 
 def as_grid(node: ast.FunctionDef) -> ast.Lambda:
@@ -153,6 +82,9 @@ def check_plan(node: ast.FunctionDef, names: Names) -> None:
     args = node.args
     if args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs or args.defaults:
         raise Refused(node.lineno, "`run` takes plain parameters, without stars and defaults")
+    for note in (*(argument.annotation for argument in args.args), node.returns):
+        if note is not None and not isinstance(note, (ast.Name, ast.Attribute, ast.Constant)):
+            raise Refused(node.lineno, "`run` is annotated with names of types, or not at all")
     _Check(names, node).block(node.body, 0)
 
 
@@ -175,6 +107,16 @@ class _Check:
                 elif isinstance(part, ast.FunctionDef) and part is not node:
                     self._local(part.name, part.lineno)
         self.plan = node is not None
+        self.arrays = {argument.arg for argument in node.args.args} if node else set()
+        self.arrays -= (
+            {
+                n.id
+                for n in ast.walk(node)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
+            if node
+            else set()
+        )
 
     def _local(self, name: str, line: int) -> None:
         plain(name, line)
@@ -260,6 +202,11 @@ class _Check:
         elif isinstance(node, ast.Lambda) and grid and self.plan:
             self._lambda(node, depth)
         elif isinstance(node, ast.Subscript):
+            if isinstance(node.value, ast.Name) and node.value.id in self.arrays:
+                raise Refused(
+                    node.lineno,
+                    f"`{node.value.id}[…]`: elements are for kernels; only shapes have items here",
+                )
             self.expression(node.value, depth + 1)
             self.expression(node.slice, depth + 1)
         elif isinstance(
@@ -268,7 +215,7 @@ class _Check:
             for part in ast.iter_child_nodes(node):
                 if isinstance(part, ast.expr):
                     self.expression(part, depth + 1)
-                elif not isinstance(part, (*_OPERATORS, ast.expr_context)):
+                elif not isinstance(part, (*OPERATORS, ast.expr_context)):
                     raise Refused(node.lineno, f"{what(part)} has no place in a plan")
         else:
             raise Refused(
@@ -318,7 +265,7 @@ class _Check:
         func = node.func
         full = self.names.dotted(func)
         if isinstance(func, ast.Subscript):
-            self._launch(func, depth)
+            self._launch(node, func, depth)
         elif full:
             if full not in FUNCTIONS:
                 raise Refused(
@@ -337,15 +284,21 @@ class _Check:
                 f"`{shown:.60}` cannot be called in a plan: what is computed, kernels compute",
             )
 
-    def _launch(self, func: ast.Subscript, depth: int) -> None:
-        if (
-            not self.plan
-            or not isinstance(func.value, ast.Name)
-            or func.value.id not in self.names.kernels
-        ):
+    def _launch(self, node: ast.Call, func: ast.Subscript, depth: int) -> None:
+        name = func.value.id if isinstance(func.value, ast.Name) else ""
+        if not self.plan or name not in self.names.kernels:
             raise Refused(
                 func.lineno, "only kernels of this answer are launched, as kernel[grid](…)"
             )
+        if self.names.positional:
+            count = len(self.names.kernels[name])
+            if node.keywords or len(node.args) != count:
+                raise Refused(func.lineno, f"`{name}` takes {count} arguments, by position")
+            if not (isinstance(func.slice, ast.Tuple) and 2 <= len(func.slice.elts) <= 4):
+                raise Refused(
+                    func.lineno,
+                    f"a launch is {name}[blocks, threads](…), or {name}[blocks, threads, 0, shared](…)",
+                )
         self.expression(func.slice, depth + 1, grid=True)
 
 
