@@ -97,3 +97,12 @@ def rlenv_stage_finished(env: Environment, task: Task, result: StageResult) -> N
 @hookspec
 def rlenv_verdict(env: Environment, task: Task, response: str, verdict: Verdict) -> None:
     """Observe one verdict, in the caller's process; only for plugins named in ``observers``."""
+
+
+@hookspec
+def rlenv_report_sections(env: Environment, public: bool) -> Sequence[tuple[str, str]]:  # type: ignore[empty-body]  # noqa: FBT001
+    """(title, HTML) of sections for the report of a run, made with its environment; ``public`` reports leave this machine.
+
+    The HTML may have tables, lists and SVG with ``fill="var(--ink)"``; scripts, styles, links and images are taken
+    out, and classes other than ``note``, ``how``, ``n`` and ``scroll``.  At most 200,000 characters.
+    """

@@ -10,7 +10,10 @@ import pytest
 from click.testing import CliRunner
 from rlenv import Environment, Task
 from rlenv.cli.app import cli
+from rlenv.errors import ConfigError
+from rlenv.files import File
 from rlenv_plugin_judge.applied import Applied
+from rlenv_plugin_judge.calibrating import section
 
 TASKS = 10
 
@@ -137,3 +140,47 @@ def test_style_that_is_taken_off_never_pays_for_being_short(tmp_path: Path) -> N
     assert applied.to(0.6, "")[0] == 0.6
     assert applied.to(0.6, "Rome " * 9)[0] <= 0.6
     assert applied.to(0.6, "Rome " * 1000)[0] < 0.6
+
+
+def test_the_report_of_a_run_shows_the_map_that_was_applied(
+    tmp_path: Path, judge_server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = labels(tmp_path, judge_server)
+    run(write(tmp_path, judge_server), given, "-o", str(tmp_path / "map.json"))
+    env = write(tmp_path, judge_server, more='calibration = "map.json"\n')
+    monkeypatch.chdir(Path(given).root)
+    scores, page = str(tmp_path / "s.jsonl"), tmp_path / "page.html"
+    result = CliRunner().invoke(cli, ["score", env, given, "-o", scores, "--report", str(page)])
+
+    assert result.exit_code == 0, result.output
+    html = page.read_text("ascii")
+    assert '<section class="plugin"><h2>Calibration of reference</h2>' in html
+    shown = html.partition("Calibration of reference")[2].partition("</section>")[0]
+    assert shown.count("<circle") == 2
+    assert "<polyline points=" in shown
+    assert "kappa" in shown
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"bins": [[1, 2, 3]]},
+        {"bins": [["<script>", 0, 0]]},
+        {"bins": 7},
+        {"isotonic": {"scores": "x"}},
+        {"figures": {"slopes": {"x": 1}}},
+        {"figures": 3},
+        [],
+    ],
+)
+def test_a_map_that_cannot_be_drawn_is_told(tmp_path: Path, data: Any) -> None:
+    path = tmp_path / "map.json"
+    path.write_text(json.dumps(data), "utf-8")
+    with pytest.raises(ConfigError, match="cannot be shown"):
+        section._section(File(str(path)))
+
+
+def test_a_map_without_bins_and_figures_is_still_a_picture(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    path.write_text(json.dumps({"schema": "rlenv.calibration/1"}), "utf-8")
+    assert "<svg" in section._section(File(str(path)))

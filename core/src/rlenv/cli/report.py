@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tasks",
     metavar="ENV",
-    help="The environment of the run (env.toml or an installed name): adds splits and prompts.",
+    help="The environment of the run (env.toml or an installed name): adds splits, prompts and what plugins say.",
 )
 @environments.set_option
 @click.option("--public", is_flag=True, help="Leave out what only the operator may see.")
@@ -60,16 +60,16 @@ def command(
         raise click.UsageError("give one file of scores, or two to compare")
     if settings and tasks is None:
         raise click.UsageError("--set changes the environment that --tasks names: give that too")
-    make(list(scores), out, _known(tasks, settings), public=public, quiet=quiet)
+    make(list(scores), out, _known(tasks, settings, public=public), public=public, quiet=quiet)
 
 
-def _known(tasks: str | None, settings: tuple[str, ...]) -> Known | None:
+def _known(tasks: str | None, settings: tuple[str, ...], *, public: bool) -> Known | None:
     if tasks is None:
         return None
     from rlenv.report import known_from
 
     with environments.load(tasks, settings) as env:
-        return known_from(env)
+        return known_from(env, public=public)
 
 
 def check(out: Path, inputs: list[Path]) -> None:

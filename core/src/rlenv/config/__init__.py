@@ -68,9 +68,8 @@ def load_dict(
     from .build import build_environment
 
     if not isinstance(mapping, Mapping):
-        raise TypeError(
-            f"an environment is a mapping, as env.toml has it, not {type(mapping).__name__}"
-        )
+        kind = type(mapping).__name__
+        raise TypeError(f"an environment is a mapping, as env.toml has it, not {kind}")
     return build_environment(
         mapping,
         base_dir=base_dir or ".",

@@ -17,6 +17,7 @@ from rlenv.errors import InputError
 from .bars import Bars
 from .base import Base
 from .columns import Columns, Sample
+from .sections import sections
 
 if TYPE_CHECKING:
     from rlenv.environment import Environment
@@ -32,6 +33,7 @@ class Known:
     Attributes:
         tasks: task id to (split, prompt, answer).
         base: of the root pipeline, None when the root is no pipeline.
+        sections: what plugins add to the report, as HTML.
     """
 
     tasks: Mapping[str, tuple[str, str, Any]]
@@ -39,11 +41,14 @@ class Known:
     pass_mark: float
     base: float | None
     source: str = ""
+    sections: str = ""
 
 
-def known_from(env: Environment) -> Known:
+def known_from(env: Environment, *, public: bool = False) -> Known:
+    """What a report takes from an environment; ``public``: nothing that only the operator may see."""
     tasks = {t.id: (t.split, t.prompt, t.answer) for t in env.tasks if t.id is not None}
-    return Known(tasks, env.tasks.sha256, env.pass_mark, getattr(env.root, "base", None), env.name)
+    base, said = getattr(env.root, "base", None), sections(env, public=public)
+    return Known(tasks, env.tasks.sha256, env.pass_mark, base, env.name, said)
 
 
 @define

@@ -90,6 +90,7 @@ def _put(out: Path, pieces: Iterator[str]) -> int:
 def _pieces(runs: Sequence[Gathered], *, public: bool) -> Iterator[str]:
     found = compare.compare(*runs) if len(runs) == 2 else None
     top, middle, said = _upper(runs[0], found, public=public)
+    added = "" if runs[0].known is None else runs[0].known.sections
     template = _asset("template.html").replace("<!doctype html>\n", MARK, 1)
     notes = "".join(f'<p class="notice">{esc(text)}</p>' for text in said)
     names = " and ".join(run.shown for run in runs)
@@ -97,13 +98,13 @@ def _pieces(runs: Sequence[Gathered], *, public: bool) -> Iterator[str]:
         "title": f"{esc(runs[0].header.env, 100)}: {esc(names, 200)}",
         "header": top,
         "notes": notes,
-        "summary": middle,
+        "summary": middle + added,
         "about": summary.about(dict(zip("AB" if found else ("",), runs, strict=True))),
         **_own(),
     }
     before, after = template.split("{{data}}")
     index = packed(_index(runs, found))
-    limits, rows = _rows(runs, BUDGET - PAGE_BYTES - len(index), public=public)
+    limits, rows = _rows(runs, BUDGET - PAGE_BYTES - len(index) - len(added), public=public)
     facts = packed(_facts(runs, limits, public=public))
     values["index"] = _block("index", index) + _block("facts", facts)
     yield _filled(before, values)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rlenv.hooks import hookimpl
 
 if TYPE_CHECKING:
+    from rlenv.environment import Environment
     from rlenv.hooks import Attack, Examples, Rewrite
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "rlenv_attacks",
     "rlenv_examples",
     "rlenv_parts",
+    "rlenv_report_sections",
     "rlenv_rewrites",
     "rlenv_stages",
 ]
@@ -68,3 +70,11 @@ def rlenv_attacks() -> Mapping[str, Sequence[Attack]]:
     from .attacks import attacks
 
     return attacks()
+
+
+@hookimpl
+def rlenv_report_sections(env: Environment) -> Sequence[tuple[str, str]]:
+    """The picture of every calibration that a judge of this environment applies."""
+    from .calibrating.section import sections
+
+    return sections(env)

@@ -106,14 +106,14 @@ def _show(figures: dict[str, Any] | Any, title: str) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from .calibrating.picture import _shown
+    from .calibrating.picture import shown
 
     table = Table(title=title, title_justify="left", box=SIMPLE, show_header=False)
     table.add_column()
     table.add_column(overflow="fold")
     for name, value in figures.items():
         if name != "slopes":
-            table.add_row(name.replace("_", " "), _shown(value))
+            table.add_row(name.replace("_", " "), shown(value))
     for name, found in figures["slopes"].items():
-        table.add_row(f"slope of {name}", f"{_shown(found['slope'])} {_shown(found['interval'])}")
+        table.add_row(f"slope of {name}", f"{shown(found['slope'])} {shown(found['interval'])}")
     console().print(table)

@@ -36,6 +36,7 @@ class Measured:
         """As the file keeps it."""
         kept: dict[str, Any] = {"schema": SCHEMA, "figures": dict(self.figures)}
         kept["isotonic"] = self.isotonic.to_dict()
+        kept["bins"] = [[each.count, each.score, each.label] for each in self.bins]
         if self.style:
             kept["style"] = self.slopes.to_dict()
         return kept

@@ -1,13 +1,17 @@
-"""A page with the reliability diagram: one file, no script, light and dark."""
+"""The reliability diagram and its figures, for a page of their own or a section of a report: no script, light and dark."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .measure import Measured
+from rlenv_plugin_judge.stats.calibration import Bin, Isotonic
 
-__all__ = ["page", "svg"]
+if TYPE_CHECKING:
+    from .measure import Measured
+
+__all__ = ["body", "page", "shown", "svg"]
 
 _SIDE, _EDGE = 320, 40
 _STYLE = (
@@ -20,34 +24,38 @@ _STYLE = (
 
 def page(title: str, measured: Measured) -> str:
     """The whole page."""
-    rows = "".join(
-        f"<tr><td>{escape(name)}</td><td>{escape(_shown(value))}</td></tr>"
-        for name, value in measured.figures.items()
-        if name != "slopes"
-    )
-    slopes = "".join(
-        f"<tr><td>slope of {escape(name)}</td><td>{escape(_shown(found['slope']))} "
-        f"{escape(_shown(found['interval']))}</td></tr>"
-        for name, found in measured.figures["slopes"].items()
-    )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style><h1>{escape(title)}</h1>'
-        f"{svg(measured)}<p>Dots: mean label of the responses with about this score, their area by their number. "
-        f"Line: the isotonic map. Dashed: a perfect judge.</p><table>{rows}{slopes}</table></html>\n"
+        f"{body(measured.isotonic, measured.bins, measured.figures)}</html>\n"
     )
 
 
-def svg(measured: Measured) -> str:
+def body(isotonic: Isotonic | None, bins: Sequence[Bin], figures: Mapping[str, Any]) -> str:
+    """Picture, legend and figures."""
+    rows = [(name, shown(value)) for name, value in figures.items() if name != "slopes"]
+    for name, found in figures.get("slopes", {}).items():
+        rows.append((f"slope of {name}", f"{shown(found['slope'])} {shown(found['interval'])}"))
+    cells = "".join(
+        f"<tr><td>{escape(name.replace('_', ' '))}</td><td>{escape(said)}</td></tr>"
+        for name, said in rows
+    )
+    return (
+        f"{svg(isotonic, bins)}<p>Dots: mean label of the responses with about this score, their area by their number. "
+        f"Line: the isotonic map. Dashed: a perfect judge.</p><table>{cells}</table>"
+    )
+
+
+def svg(isotonic: Isotonic | None, bins: Sequence[Bin]) -> str:
     """Scores to the right, labels upward."""
     whole = _SIDE + 2 * _EDGE
-    most = max((each.count for each in measured.bins), default=1)
+    most = max((each.count for each in bins), default=1)
     dots = "".join(
         f'<circle cx="{_x(each.score)}" cy="{_y(each.label)}" r="{3 + 9 * (each.count / most) ** 0.5:.1f}" '
-        f'fill="var(--dot)" fill-opacity=".75"><title>{each.count} responses</title></circle>'
-        for each in measured.bins
+        f'fill="var(--dot,var(--accent))" fill-opacity=".75"><title>{each.count} responses</title></circle>'
+        for each in bins
     )
-    line = " ".join(f"{_x(n / 100)},{_y(measured.isotonic.apply(n / 100))}" for n in range(101))
+    line = "" if isotonic is None else " ".join(_point(isotonic, n / 100) for n in range(101))
     ticks = "".join(
         f'<text x="{_x(v)}" y="{_y(0) + 16}" text-anchor="middle">{v:g}</text>'
         f'<text x="{_x(0) - 6}" y="{_y(v) + 4}" text-anchor="end">{v:g}</text>'
@@ -57,10 +65,14 @@ def svg(measured: Measured) -> str:
         f'<svg viewBox="0 0 {whole} {whole}" width="{whole}" role="img" aria-label="Reliability diagram" '
         f'font-size="12" fill="var(--ink)"><rect x="{_EDGE}" y="{_EDGE}" width="{_SIDE}" height="{_SIDE}" fill="none" '
         f'stroke="var(--soft)"/><line x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(1)}" stroke="var(--soft)" '
-        f'stroke-dasharray="4 4"/><polyline points="{line}" fill="none" stroke="var(--map)" stroke-width="2"/>{dots}'
+        f'stroke-dasharray="4 4"/><polyline points="{line}" fill="none" stroke="var(--map,var(--fail))" stroke-width="2"/>{dots}'
         f'{ticks}<text x="{_x(0.5)}" y="{whole - 4}" text-anchor="middle">score of the judge</text>'
         f'<text x="{_EDGE}" y="{_EDGE - 8}">label</text></svg>'
     )
+
+
+def _point(isotonic: Isotonic, score: float) -> str:
+    return f"{_x(score)},{_y(isotonic.apply(score))}"
 
 
 def _x(value: float) -> float:
@@ -71,9 +83,9 @@ def _y(value: float) -> float:
     return round(_EDGE + _SIDE * (1 - value), 1)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, list):
-        return "(95 %: " + " to ".join(_shown(each) for each in value) + ")"
+        return "(95 %: " + " to ".join(shown(each) for each in value) + ")"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
