@@ -10,6 +10,7 @@ sys.path[0] = str(
 )  # `math.py` beside this file would hide another
 
 import asyncio
+import os
 import statistics
 import subprocess
 import tempfile
@@ -89,6 +90,7 @@ TASK = Kernel(
 def section(quick: bool) -> None:  # noqa: FBT001 - benchmarks/cuda.py calls all of them so
     """Print the tables."""
     with asyncio.Runner() as runner:
+        print(f"wall time; load of this machine now: {os.getloadavg()[0]:.1f}")
         _cpp(runner.run, 3 if quick else 9)
         _numba(runner.run, 3 if quick else 9)
     close_all()
