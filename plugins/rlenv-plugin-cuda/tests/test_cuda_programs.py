@@ -103,14 +103,16 @@ def test_however_deep_a_program_nests_it_is_only_refused(source: str) -> None:
 
 
 def test_of_a_run_no_number_is_told_that_gives_a_shape_away() -> None:
-    source = "k[(o.size + 127) // 128, 2048](a, o)"
+    source = "# 257\nk[(o.size + 127) // 128, 2048](a, o)"
 
-    assert hushed("a[257] is beyond its extent of 257", source) == "a[…] is beyond its extent of …"
-    assert hushed("2048 threads a block, 1024 are allowed", source) == "2048 threads a block, 1024 are allowed"  # fmt: skip
-    assert hushed("thread 3 of block 0", "") == "thread 3 of block 0"
-    assert hushed("value -12.5e3 there", "") == "value … there"
-    assert hushed("a\nb\x00c", "") == "a b c"
-    assert len(hushed("long " * 1000, "")) <= 240
+    assert (
+        hushed("a[257] is beyond its extent of 257", source, 2) == "a[…] is beyond its extent of …"
+    )
+    assert hushed("2048 threads a block, 1024 are allowed", source, 2) == "2048 threads a block, 1024 are allowed"  # fmt: skip
+    assert hushed("thread 3 of block 0", "", 0) == "thread 3 of block 0"
+    assert hushed("value -12.5e3 there", source, 0) == "value … there"
+    assert hushed("a\nb\x00c", "", 9) == "a b c"
+    assert len(hushed("long " * 1000, "", 0)) <= 240
     assert at_line(0, "x") == "x"
     assert at_line(7, "x") == "line 7: x"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["answered", "serve"]
+__all__ = ["answered", "replay", "serve"]
 
 CHANNEL = 3
 _LENGTH = struct.Struct("<I")
@@ -70,6 +70,16 @@ def serve() -> None:
         _write(head, parts)
         if "broken" in head or "lost" in head:
             os._exit(0)  # a context after a trap is of no use, and one that hangs cannot be closed
+
+
+def replay(path: str) -> None:
+    """Answer the orders of a file, one line each and bytes in hexadecimal digits: for a tool that watches a process."""
+    state: dict[str, Any] = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            order = json.loads(line)
+            head, _ = answered(state, order, [bytes.fromhex(part) for part in order["parts"]])
+            print(json.dumps(head))
 
 
 def answered(
