@@ -128,6 +128,18 @@ def test_a_kernel_that_breaks_is_worth_nothing_and_the_rest_is_skipped(
     assert {trial.broken for trial in runs.trials[3:]} == {"skipped"}
 
 
+def test_what_breaks_when_it_is_interpreted_is_not_lowered_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    njit = Played("njit")
+    played(monkeypatch, Played("interpreter", breaks=0), njit)
+    outcome, runs = judged(small=800)
+
+    assert outcome.score == 0.0
+    assert njit.asked == []
+    assert {trial.broken for trial in runs.trials} == {"race", "skipped"}
+
+
 def test_a_refusal_of_a_backend_is_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     played(monkeypatch, Played("interpreter", refuses="it cannot be lowered"))
     outcome, _ = judged()

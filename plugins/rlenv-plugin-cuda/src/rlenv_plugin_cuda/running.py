@@ -67,6 +67,8 @@ async def runs_of(attempt: Attempt, kernel: Kernel, box: Box, name: str, small: 
         if found.refused:
             return found
         parts.append((places, found))
+        if any(trial.broken for trial in found.trials):  # one is enough
+            break
     return _together(parts, len(cases))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["at_line", "hushed"]
+__all__ = ["at_line", "hushed", "printable"]
 
 CHARACTERS = 240
 _NUMBER = re.compile(r"(?<![A-Za-z_\d.])-?\d[\d.]*(?:[eE][+-]?\d+)?(?![A-Za-z_])")
@@ -16,8 +16,8 @@ def at_line(line: int, said: str) -> str:
     return f"line {line}: {said}" if line else said
 
 
-def hushed(said: str, source: str) -> str:
-    """What a run said, in one printable line; of its numbers those that are small, or stand in the source.
+def hushed(said: str, response: str, line: int) -> str:
+    """What a run said of a line of the response, in one printable line; of its numbers those that are small, or stand there.
 
     A run meets hidden shapes, and an index that is out of bounds tells one.
     """
@@ -28,6 +28,12 @@ def hushed(said: str, source: str) -> str:
         known = len(plain) == 1 or plain in _KNOWN or plain in own
         return match[0] if known else "…" + match[0][len(number) :]
 
-    own = {found.lstrip("-").rstrip(".") for found in _NUMBER.findall(source)}
-    line = "".join(letter if letter.isprintable() else " " for letter in said[:CHARACTERS])
-    return _NUMBER.sub(told, line).strip()
+    lines = response.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line else []
+    spoken = "".join(lines[line - 1 : line])
+    own = {found.lstrip("-").rstrip(".") for found in _NUMBER.findall(spoken)}
+    return _NUMBER.sub(told, printable(said))
+
+
+def printable(said: str) -> str:
+    """In one line, cut short."""
+    return "".join(letter if letter.isprintable() else " " for letter in said[:CHARACTERS]).strip()

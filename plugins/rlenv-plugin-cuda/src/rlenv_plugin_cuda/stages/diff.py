@@ -14,7 +14,7 @@ from rlenv_plugin_cuda.cases import Case, cases_of
 from rlenv_plugin_cuda.compare import Difference, differences
 from rlenv_plugin_cuda.golden import Golden, golden_of
 from rlenv_plugin_cuda.lint import lint
-from rlenv_plugin_cuda.shown import at_line, hushed
+from rlenv_plugin_cuda.shown import at_line, hushed, printable
 from rlenv_plugin_cuda.spec import Kernel, kernel_of
 
 __all__ = ["Diff"]
@@ -69,7 +69,7 @@ class Diff:
         """
         runs = attempt.get(Runs)
         if runs.refused:
-            said = at_line(runs.line, hushed(runs.refused, attempt.response))
+            said = at_line(runs.line, printable(runs.refused))
             return Outcome.failed(said, backend=runs.backend)
         kernel = kernel_of(attempt.task)
         cases = cases_of(kernel, attempt.key())
@@ -123,7 +123,7 @@ def _share(cases: Sequence[Case], results: Sequence[_Result]) -> float:
 
 def _result(kernel: Kernel, golden: Golden, case: Case, trial: Trial, source: str) -> _Result:
     if trial.outputs is None:
-        said = hushed(trial.said, source)
+        said = hushed(trial.said, source, trial.line)
         return _Result(f"{trial.broken}: {said}" if said else trial.broken, trial.line, broken=True)
     if len(trial.outputs) != len(kernel.outputs):
         return _Result("another number of outputs")

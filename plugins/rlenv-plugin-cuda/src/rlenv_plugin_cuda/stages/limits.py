@@ -17,7 +17,7 @@ from rlenv_plugin_cuda.building.occupancy import Occupancy, device, occupancy
 from rlenv_plugin_cuda.cases import Case, cases_of
 from rlenv_plugin_cuda.programs import Bad
 from rlenv_plugin_cuda.running import readable, runs_of
-from rlenv_plugin_cuda.shown import at_line, hushed
+from rlenv_plugin_cuda.shown import at_line, hushed, printable
 from rlenv_plugin_cuda.spec import Kernel, kernel_of
 from rlenv_plugin_cuda.spec import Limits as Allowed
 
@@ -108,8 +108,9 @@ class Limits(Running):
             attempt, kernel, self.box(), self.backend, self.small
         )
         if not any(trial.launched for trial in runs.trials):
-            said = runs.refused or "; ".join(trial.said for trial in runs.trials[:1])
-            said = hushed(said, attempt.response)
+            said = printable(runs.refused) or "; ".join(
+                hushed(trial.said, attempt.response, trial.line) for trial in runs.trials[:1]
+            )
             return Outcome.failed(f"it launches nothing: {said}".rstrip(": "))
         return self._outcome(_used(report, runs, cases_of(kernel, attempt.key())), limits)
 

@@ -13,7 +13,7 @@ from rlenv_plugin_cuda.artifacts import Program, Runs
 from rlenv_plugin_cuda.boxed import HOSTS, Running, free
 from rlenv_plugin_cuda.lint import lint
 from rlenv_plugin_cuda.running import free_runs, runs_of
-from rlenv_plugin_cuda.shown import at_line, hushed
+from rlenv_plugin_cuda.shown import at_line, hushed, printable
 from rlenv_plugin_cuda.spec import kernel_of
 
 __all__ = ["Run"]
@@ -71,7 +71,7 @@ class Run(Running):
 def _outcome(runs: Runs, response: str) -> Outcome:
     data: dict[str, Any] = {"backend": runs.backend, "isolation": runs.isolation}
     if runs.refused or not runs.trials:
-        return Outcome.failed(at_line(runs.line, hushed(runs.refused, response)), **data)
+        return Outcome.failed(at_line(runs.line, printable(runs.refused)), **data)
     count = len(runs.trials)
     broken = [trial for trial in runs.trials if trial.outputs is None]
     data |= {"cases": count, "answered": count - len(broken)}
@@ -79,7 +79,5 @@ def _outcome(runs: Runs, response: str) -> Outcome:
     if broken:
         data["broken"] = dict(sorted(Counter(trial.broken for trial in broken).items()))
         data["line"] = broken[0].line
-        detail += (
-            f"; {at_line(broken[0].line, broken[0].broken)}: {hushed(broken[0].said, response)}"
-        )
+        detail += f"; {at_line(broken[0].line, broken[0].broken)}: {hushed(broken[0].said, response, broken[0].line)}"
     return Outcome(float(not broken), detail, data)

@@ -89,7 +89,8 @@ class Speed(Boxed):
             cap=self.cap,
         )
         if found.problem:
-            said = at_line(program.place(found.line), hushed(found.problem, attempt.response))
+            line = program.place(found.line)
+            said = at_line(line, hushed(found.problem, attempt.response, line))
             return Outcome(0.0, said, found.data)
         return Outcome(found.score, found.detail, found.data)
 
