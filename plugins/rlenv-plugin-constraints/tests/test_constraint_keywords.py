@@ -76,6 +76,7 @@ def test_a_keyword_is_a_word(word: str, raw: str, there: bool) -> None:
         "\u0412\u041e\u041c\u0412 is what it says",
         "b\u0336o\u0336m\u0336b\u0336",
         "my_bomb",
+        "ʙᴏᴍʙ",
         "time-bomb",
         "bomb's",
     ],

@@ -30,9 +30,19 @@ _FILLERS = frozenset(
     output result here it is certainly of course great good nice yes no""".split()  # noqa: SIM905
 )
 _ANSWERS = frozenset(("yes", "no", "true", "false"))
+# What asks for a number: its size, its name, an instruction to work it out, or arithmetic; the years of a life and
+# "words with lengths that are prime numbers" do not.
+_QUANTITIES = (
+    "number|sum|total|value|product|difference|quotient|area|volume|probability|perimeter|average|mean|median|price|cost|population|age"
+    "|percentage|remainder|root|distance|speed|height|weight|length|temperature|score|year|limit|integral|derivative|factorial|digit"
+)
 _ASKS_NUMBER = re.compile(
-    r"how (?:many|much|old|long|far|tall|big)|what (?:is|are|year|number)|which year|calculat|comput|solve|number|sum\b|\d\s*[-+*/×÷=]\s*\d",
-    re.I,
+    r"how (?:many|much|old|long|far|tall|big)\b|(?:what|which|whose) year|\bequals?\b"
+    rf"|what(?:'s|’s| is| are| was| were| will be) (?:-?\(?\d|(?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES})\b)"
+    rf"|(?:^|[.!?:,\n]\s*|\bplease |\band |\bthen )(?:calculate|compute|solve|evaluate|(?:find|determine|give|pick|choose|name|guess) (?:[\w'-]+ ){{0,4}}?(?:{_QUANTITIES}))\b"
+    r"|(?:answer|respond|reply|output|return)\b[^.!?\n]{0,40}\b(?:a number|numbers? only|integers?|digits?|numerals?|decimal|mathematical notation)\b"
+    r"|\d\s*[+*×÷=^]\s*\d|\d\s+[-−/]\s+\d",
+    re.IGNORECASE,
 )
 _ASKS_WHETHER = re.compile(
     r"(?:^|[.!?:\n]\s*)(?:is|are|was|were|am|do|does|did|should|has|have|had)\s(?!you\b)[^.!?\n]{2,200}\?|true or false|yes or no",

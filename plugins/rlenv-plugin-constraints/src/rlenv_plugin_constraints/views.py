@@ -25,6 +25,9 @@ _LATIN = str.maketrans(
     "аеорсухіјѕһԁԛԝӏьѵԍвкмнтпгαβεζηικμνορτυχωγϲϳıɑɡʟɩոսօցհհᴀʙᴄᴅᴇɢʜᴊᴋᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ",
     "aeopcyxijshdqwlbvgbkmhtnrabezhikmvoptuxwycjiaglinuoghhabcdeghjkmnoprtuvwyz",
 )
+_SMALL_CAPITALS = str.maketrans(
+    "ᴀʙᴄᴅᴇɢʜᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢɑɡ", "abcdeghjklmnoprtuvwyzag"
+)  # Latin themselves
 _DECORATION = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # fmt: skip
 _ASCII_LETTER = re.compile("[a-z]", re.ASCII)
 
@@ -111,6 +114,7 @@ def look_alikes(view: View) -> View:
     text = view.text
     if text.isascii():
         return view
+    text = text.translate(_SMALL_CAPITALS)
     latin = len(_ASCII_LETTER.findall(text))
     foreign = sum(c.isalpha() and not c.isascii() for c in text)
     mostly = latin >= foreign

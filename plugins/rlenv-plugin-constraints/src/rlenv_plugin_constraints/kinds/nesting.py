@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -17,6 +18,7 @@ _BRACKET = re.compile(r"[()\[\]{}]")
 _MARK_OR_LINE = re.compile("[\"'\n]")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _QUOTATION = re.compile(r"\"([^\"\n]*)\"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»")
+_OPENS = re.compile('["“„«]')
 _INTERROBANG = re.compile(r"\?!|!\?|‽")
 
 
@@ -91,6 +93,19 @@ def _can_close(raw: str, at: int) -> bool:
     return at > 0 and not raw[at - 1].isspace()
 
 
+def _quotations(raw: str) -> Iterator[re.Match[str]]:
+    """Quotations in order; marks that nothing closes from there on are passed over.  Linear."""
+    last = {'"': len(raw), "“": raw.rfind("”"), "«": raw.rfind("»")}
+    last["„"] = max(last["“"], raw.rfind("“"))
+    place = 0
+    while (opening := _OPENS.search(raw, place)) is not None:
+        place = opening.end()
+        closed = opening.start() < last[opening.group()]
+        if closed and (found := _QUOTATION.match(raw, opening.start())) is not None:
+            yield found
+            place = found.end()
+
+
 @frozen
 class QuotesExplained:
     """There are quotations, and words without quotation marks follow each one."""
@@ -99,7 +114,7 @@ class QuotesExplained:
 
     def check(self, text: Text) -> Finding:
         quotations = [
-            found for found in _QUOTATION.finditer(text.raw) if any(map(str.isalnum, found.group()))
+            found for found in _quotations(text.raw) if any(map(str.isalnum, found.group()))
         ]
         bare: list[Span] = []
         ends = [found.start() for found in quotations[1:]] + [len(text.raw)]

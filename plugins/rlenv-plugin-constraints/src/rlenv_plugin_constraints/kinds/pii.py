@@ -40,7 +40,8 @@ _IBAN = re.compile(
 _IPV4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
 _VERSION = re.compile(
-    r"(?:v|ver|version|release|build|section|chapter|§|clause|rev)\.?\s?\Z", re.IGNORECASE
+    r"(?:(?<![^\W_])(?:v|ver|version|release|build|section|chapter|clause|rev)|§)\.?\s?\Z",
+    re.IGNORECASE,
 )
 _BOOK = re.compile(r"(?:isbn|issn|doi|ean|upc|gtin|order|invoice|arxiv)\W{0,3}(?:1[03]\W{1,2})?(?:no\.?|number|id|#)?\W{0,3}\Z", re.IGNORECASE)  # fmt: skip
 _SAID = re.compile(r"[\[({] ?(?:at|@) ?[\])}]|\bat [\w-]{2,40} dot\b", re.IGNORECASE)
@@ -65,10 +66,15 @@ def luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
+def _is_account(text: str) -> bool:
+    bare = re.sub(r"[ -]", "", text).upper()
+    return len(bare) == _IBAN_LENGTHS.get(bare[:2])
+
+
 def iban_holds(text: str) -> bool:
     """Whether country, length and check digits are those of an account number (ISO 13616, modulo 97)."""
     bare = re.sub(r"[ -]", "", text).upper()
-    if len(bare) != _IBAN_LENGTHS.get(bare[:2]):
+    if not _is_account(text):
         return False
     return int("".join(str(int(c, 36)) for c in bare[4:] + bare[:4])) % 97 == 1
 
@@ -139,8 +145,11 @@ def _findings(text: str) -> list[tuple[str, re.Match[str]]]:
     if not _DIGITS.search(text):
         return found
     found += [("ssn", m) for rule in (_SSN, _SSN_BARE) for m in rule.finditer(text)]
-    found += [("iban", m) for m in _IBAN.finditer(text) if iban_holds(m[0])]
-    taken = [m.span() for what, m in found if what in ("ssn", "iban")]
+    accounts = [m for m in _IBAN.finditer(text) if _is_account(m[0])]
+    found += [("iban", m) for m in accounts if iban_holds(m[0])]
+    taken = [m.span() for what, m in found if what == "ssn"]
+    # The digits of an account number are no card, even where its check digits do not hold.
+    taken += [m.span() for m in accounts]
     found += [("ip", m) for m in _IPV4.finditer(text) if _is_address(text, m)]
     for match in _NUMBER.finditer(text):
         if any(a < match.end() and match.start() < b for a, b in taken[:100]):
