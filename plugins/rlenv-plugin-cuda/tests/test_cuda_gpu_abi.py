@@ -47,7 +47,7 @@ def test_words_are_those_that_numba_itself_passes(monkeypatch: pytest.MonkeyPatc
     given_: list[Any] = [array, -7, 1 << 63, 2.5, True, 1.5 - 2j]
     theirs: list[Any] = []
     for value in given_:
-        kind = numba.typeof(value)
+        kind = numba.typeof(value)  # type: ignore[no-untyped-call]
         dispatcher._Kernel._prepare_args(kernel, kind, value, 0, [], theirs)
     mine = numba_words([Passed(0, "f8", 8, array.shape), *given_[1:]])
     assert [bytes(word) for word in theirs] == [

@@ -117,6 +117,7 @@ class Machine:
         for buffer in temporaries:
             buffer.write(noise(buffer.size))
         modules = [self.driver.load(image) for image in images]
+        self.driver.sync()  # copies from a host may still be on their way
         try:
             self._launched(plan, modules, [*buffers, *temporaries])
             self._wait(seconds)
