@@ -213,7 +213,7 @@ def examples() -> Mapping[str, Sequence[Examples]]:
             Examples(
                 right=(*_RIGHT, *_FALSE[:2]),
                 wrong=(*_STOPS, *_REFUSED),
-                options={"budget": 3.0},
+                options={"budget": 2.0},
                 gate_only=True,
             )
         ],

@@ -26,6 +26,7 @@ _TRAILERS = (
     "<end_of_turn>", "<｜end▁of▁sentence｜>",
 )  # fmt: skip
 _TRANSPARENT = ("markdown", "md")  # a whole answer may be wrapped so
+_HINTS = ("think", "reasoning", "thought")
 _NAMES = r"(?:seed:)?(?:think|thinking|reasoning|thought|thoughts)"
 _opens = re.compile(
     rf"\s*(?:<{_NAMES}>|◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|think\|>)", re.IGNORECASE
@@ -40,6 +41,8 @@ _label = re.compile(r"[a-z0-9+#_.-]*").match
 def heard(response: str) -> Lines:
     """The lines of a response, numbered, without those in which a model thinks."""
     lines = _without_trailers(response).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not any(map(response.lower().__contains__, _HINTS)):
+        return list(enumerate(lines, 1))
     start, rest = _after_bare_close(lines)
     found: Lines = []
     thinking = listed = False
@@ -61,10 +64,13 @@ def blocks(lines: Lines) -> Iterator[Block]:
     fence: _Fence | None = None
     label, held, begun, listed = "", list[str](), 0, False
     for number, line in lines:
+        if fence is None and "```" not in line and "~~~" not in line:  # most lines
+            listed = listed or _item(line) is not None
+            continue
         before, fence = fence, _fence_after(fence, line, listed=listed)
         if before is None and fence is None:
-            listed = listed or _item(line) is not None
-        elif before is None:
+            continue
+        if before is None:
             assert fence is not None
             label, held, begun = fence.label, [], number + 1
         elif fence is None:
