@@ -11,6 +11,7 @@ import sys
 import types
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ from .memory import Space
 
 os.environ["TRITON_INTERPRET"] = "1"
 
-import triton
-import triton.language as tl
-from triton.runtime import interpreter
+# in a sandbox that has it; whether it interprets is asked when it is imported
+triton: Any = import_module("triton")
+tl: Any = import_module("triton.language")
+interpreter: Any = import_module("triton.runtime.interpreter")
 
 __all__ = ["FILE", "Machine", "machine"]
 

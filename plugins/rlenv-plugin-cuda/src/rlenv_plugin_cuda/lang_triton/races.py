@@ -45,6 +45,7 @@ class _Shadow:
         self.reader = np.full(size, -1, np.int32)
         self.read_time = np.zeros(size, np.int64)
         self.readers = np.zeros(size, np.bool_)
+        self.read_lane = np.zeros(size, np.int32)
         self.adder = np.full(size, -1, np.int32)
         self.add_time = np.zeros(size, np.int64)
         self.adders = np.zeros(size, np.bool_)
@@ -85,6 +86,11 @@ class Races:
             return ((who != mine) & (who >= 0)) | (several & (who >= 0))
         return (who != mine) & (who >= 0) & (when > self._seen[np.maximum(who, 0)])
 
+    def _near(self, who: Any, when: Any, lane: Any, index: Any, lanes: Any) -> Any:
+        """Where another lane of this program was last, since the last barrier."""
+        since = (who[index] == self.program) & (when[index] > self._barrier)
+        return since & (lane[index] != lanes)
+
     def _race(self, buffer: Buffer, index: Any, bad: Any, said: str) -> None:
         if bad.any():
             raise Trouble("race", f"{said} element {int(index[bad][0])} of `{buffer.name}`")
@@ -104,7 +110,7 @@ class Races:
             self._others(writer, when, _NEVER),
             "one program writes and another reads",
         )
-        near = (writer == self.program) & (when > self._barrier) & (shadow.lane[index] != lanes)
+        near = self._near(shadow.writer, shadow.write_time, shadow.lane, index, lanes)
         self._race(
             buffer,
             index,
@@ -116,7 +122,7 @@ class Races:
         last = shadow.reader[index]
         shadow.readers[index] |= (last >= 0) & (last != self.program)
         shadow.reader[index] = self.program
-        shadow.read_time[index] = self.clock
+        shadow.read_time[index], shadow.read_lane[index] = self.clock, lanes
 
     def writes(self, buffer: Buffer, index: Any, lanes: Any) -> None:
         """Plain writes of elements by lanes."""
@@ -129,6 +135,11 @@ class Races:
         self._race(
             buffer, index, added, "one program changes atomically and another writes plainly"
         )
+        twice = self._near(shadow.writer, shadow.write_time, shadow.lane, index, lanes)
+        self._race(buffer, index, twice, "two lanes write, with no tl.debug_barrier between,")
+        after = self._near(shadow.reader, shadow.read_time, shadow.read_lane, index, lanes)
+        said = "one lane reads and another writes, with no tl.debug_barrier between,"
+        self._race(buffer, index, after, said)
         shadow.writer[index], shadow.write_time[index] = self.program, self.clock
         shadow.lane[index] = lanes
         for who, several in ((shadow.reader, shadow.readers), (shadow.adder, shadow.adders)):
