@@ -60,7 +60,8 @@ ABOVE = [
     "from numba.cuda.cudadrv import driver\n", "X = []\n", "X = {}\n", "X = 'a'\n", "X = lambda: 1\n", "X = max\n", "X = open\n",
     "X, Y = 1, 2\n", "X = Y = 1\n", "X: int = f()\n", "X[0] = 1\n", "X.y = 1\n", "_c = 1\n", "__s = 1\n", "cuda = 1\n", "range = 3\n",
     "X = 9 ** 9 ** 9\n", "X = 1 << 10000\n", "print(1)\n", "if True:\n    pass\n", "for i in range(3):\n    pass\n", "class C:\n    pass\n",
-    "def f():\n    pass\n", "def range(n):\n    pass\n", "@cuda.jit\ndef run(a, o):\n    pass\n", "@cuda.jit('void()')\ndef f():\n    pass\n",
+    "def f():\n    pass\n", "def range(n):\n    pass\n", "@cuda.jit\ndef run(a, o):\n    pass\n", "@cuda.jit('x', 'y')\ndef f():\n    pass\n",
+    "@cuda.jit('__import__(1)+1')\ndef f():\n    pass\n", "@cuda.jit(f'{print(1)}')\ndef f():\n    pass\n", "@cuda.jit(lambda: 1)\ndef f():\n    pass\n",
     "@print\ndef f():\n    pass\n", "@cuda.jit(debug=print(1))\ndef f():\n    pass\n", "@cuda.jit(link=['x'])\ndef f():\n    pass\n",
     "@cuda.jit\n@cuda.jit\ndef f():\n    pass\n", "@cuda.jit\ndef f(a=print(1)):\n    pass\n", "@cuda.jit\ndef f(a: print(1)):\n    pass\n",
     "@cuda.jit\ndef f() -> print(1):\n    pass\n", "@cuda.jit\ndef f(*a):\n    pass\n", "@cuda.jit\ndef f(*, a):\n    pass\n",
@@ -110,3 +111,15 @@ def test_reading_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
         read(HEAD + "print('hello')\n")
 
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "signature", ["'void(float32[:], float32[:])'", "(float32[:], float32[:, ::1])"]
+)
+def test_a_signature_is_taken_off(signature: str) -> None:
+    source = kernel("o[0] = 1").replace("@cuda.jit", f"@cuda.jit({signature})")
+
+    (decorator,) = read(source).functions["k"].node.decorator_list
+
+    assert isinstance(decorator, ast.Call)
+    assert decorator.args == []

@@ -152,6 +152,14 @@ def _lane(t: Any) -> Any:
 
 
 @register_jitable
+def _local(shape: Any, dtype: Any) -> Any:
+    """An array of one thread, which holds nothing of another's."""
+    made = np.empty(shape, dtype)
+    made.fill(113)
+    return made
+
+
+@register_jitable
 def _put(m: Any, p: Any, t: Any, value: Any) -> Any:
     """Leave a number where other threads find it; floats and whole numbers apart, so that none loses a bit."""
     m[0][p, _linear(t)] = value
@@ -291,7 +299,7 @@ NAMES: dict[str, Any] = {
     "__at": _at, "__grid": _grid, "__gridsize": _gridsize, "__lane": _lane, "__put": _put, "__math": math,
     "__shfl_sync": _shfl, "__shfl_up_sync": _shfl_up, "__shfl_down_sync": _shfl_down, "__shfl_xor_sync": _shfl_xor,
     "__ballot_sync": _ballot, "__any_sync": _any, "__all_sync": _all, "__syncthreads_count": _count,
-    "__syncthreads_and": _every, "__syncthreads_or": _some, "__local": register_jitable(np.empty),
+    "__syncthreads_and": _every, "__syncthreads_or": _some,
     "__fma": register_jitable(lambda a, b, c: a * b + c), "__selp": register_jitable(lambda c, a, b: a if c else b),
     "__popc": _popc, "__ffs": _ffs, "__clz": _clz, "__brev": _brev,
     "__rsqrt": register_jitable(lambda x: 1 / math.sqrt(x)),
@@ -300,7 +308,7 @@ NAMES: dict[str, Any] = {
     **{f"__atomic_{name}": _atomic(how) for name, how in _STEPS.items()},
 }  # fmt: skip
 NAMES["__atomic_nanmax"], NAMES["__atomic_nanmin"] = NAMES["__atomic_max"], NAMES["__atomic_min"]
-NAMES["__local"] = np.empty
+NAMES["__local"] = _local
 for _short, _long in TYPES.items():
     NAMES[f"__type_{_short}"] = getattr(types, _long, None) or types.boolean
     NAMES[f"__numpy_{_short}"] = getattr(np, _long)

@@ -10,7 +10,7 @@ import ast
 import copy
 
 from kernel_rewrite import waiting
-from kernel_rules import BARRIERS, CALLS, DTYPES, FACTS, INDICES, WARP, Answer, Function
+from kernel_rules import BARRIERS, CALLS, DTYPES, FACTS, INDICES, NUMBERS, WARP, Answer, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class _Lowering(ast.NodeTransformer):
     def _named(self, node: ast.expr, full: str) -> ast.expr:
         module, _, name = full.partition(".")
         last = name.rpartition(".")[2]
-        if module == "math":
+        if module == "math" or (module == "numpy" and name in NUMBERS):
             made: ast.expr = ast.Attribute(_name("__math"), name, ast.Load())
         elif module in ("numba", "numpy") and last in DTYPES:
             made = _name(f"__type_{DTYPES[last]}")

@@ -39,15 +39,16 @@ class Clock:
         block: number of its block.
         epoch: counts barriers over all blocks, so that no two blocks share one.
         warp_epoch: counts the warp barriers of the running warp in this epoch.
+        first: the first epoch of the running block.
         now: (thread, epoch, warp_epoch): one object as long as none of them changes.
         per_block: threads of a block.
         races: what was found, at most one a buffer.
     """
 
-    __slots__ = ("block", "epoch", "now", "per_block", "races", "thread", "warp_epoch")
+    __slots__ = ("block", "epoch", "first", "now", "per_block", "races", "thread", "warp_epoch")
 
     def __init__(self) -> None:
-        self.thread = self.block = self.epoch = self.warp_epoch = 0
+        self.thread = self.block = self.epoch = self.first = self.warp_epoch = 0
         self.now = (0, 0, 0)
         self.per_block = 1
         self.races: dict[str, str] = {}
@@ -172,23 +173,31 @@ class Buffer(Input):
         self.atomics: dict[int, list[tuple[int, int, int]]] = {}
 
     def __getitem__(self, index: Any) -> Any:
-        place = (
-            index
-            if index.__class__ is int and self.ndim == 1 and 0 <= index < self.size
-            else self.at(index)
-        )
+        if index.__class__ is int and self.ndim == 1 and 0 <= index < self.size:
+            place = index
+        else:
+            place = self.at(index)
         if not self.init[place]:
             raise Broken(
                 "uninitialized",
                 f"{self.name}[{self._index(place)}] is read and was never written ({self._who()})",
             )
-        now = self.clock.now
+        clock = self.clock
+        now = clock.now
         last = self.writes.get(place)
-        if last is not None and last[0] != now[0] and not self.clock.ordered(*last):
+        if (
+            last is not None
+            and last[0] != now[0]
+            and (last[1] == now[1] or last[1] < clock.first)
+            and not clock.ordered(*last)
+        ):
             self._race(place, "is read", last, "wrote it")
         if self.atomics:
             self._against_atomics(place, "is read")
-        if self.reads.get(place) is not now:
+        first = self.reads.get(place)
+        if first is None or (first[1] != now[1] and first[1] >= clock.first):
+            self.reads[place] = now
+        elif first is not now:
             self._note_read(place, now)
         return self.data[place]
 

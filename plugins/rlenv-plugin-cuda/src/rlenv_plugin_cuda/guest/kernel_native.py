@@ -68,9 +68,9 @@ class Native:
         module = ast.fix_missing_locations(ast.Module(list(self.made.functions), []))
         self.space: dict[str, Any] = {"__builtins__": __builtins__, "__name__": "answer", **NAMES}
         space = kernel_rewrite.built(self.code)
-        self.space.update(
-            {name: space[name] for name in answer.constants if not callable(space[name])}
-        )
+        for name in answer.constants:
+            dtype = getattr(space[name], "dtype", "")  # of a type under a name of the answer's
+            self.space[name] = NAMES[f"__type_{dtype}"] if dtype else space[name]
         exec(compile(module, FILE, "exec"), self.space)  # noqa: S102 - only what the rules let through
         for function in self.made.functions:
             self.space[function.name] = JIT(self.space[function.name])
@@ -91,8 +91,8 @@ class Native:
         """The content of an output."""
         return bytes(array.values.tobytes())
 
-    def shared(self, dynamic: int) -> list[Any]:
-        """Room for the shared arrays of a block."""
+    def shared(self, dynamic: int, chance: random.Random) -> list[Any]:
+        """Room for the shared arrays of a block, which holds chance."""
         made = []
         for expression, (_, dtype) in zip(self.constants, self.made.shared):
             code = compile(ast.fix_missing_locations(expression), FILE, "eval")
@@ -100,7 +100,8 @@ class Native:
             shape = shape if isinstance(shape, tuple) else (shape,)
             if shape == (0,):
                 shape = (dynamic // SIZES[dtype],)
-            made.append(np.empty(shape, _numpy(dtype)))
+            size = math.prod(shape) * SIZES[dtype]
+            made.append(np.frombuffer(chance.randbytes(size), _numpy(dtype)).reshape(shape).copy())
         return made
 
 
@@ -122,7 +123,7 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
 
     def ran(self, name: str, shape: Shape, given: Sequence[Any]) -> int:
         """Run every thread."""
-        shared = self.native.shared(shape.dynamic)
+        shared = self.native.shared(shape.dynamic, self.chance)
         used = sum(array.nbytes for array in shared)
         if used > self.shared_limit:
             raise Broken(

@@ -10,7 +10,18 @@ from __future__ import annotations
 import ast
 
 import kernel_numbers
-from kernel_rules import BARRIERS, CALLS, DTYPES, FACTS, HOST, INDICES, WARP, Answer, Function
+from kernel_rules import (
+    BARRIERS,
+    CALLS,
+    DTYPES,
+    FACTS,
+    HOST,
+    INDICES,
+    NUMBERS,
+    WARP,
+    Answer,
+    Function,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +125,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _named(self, node: ast.expr, full: str) -> ast.expr:
         module, _, name = full.partition(".")
-        if module == "math":
+        if module == "math" or (module == "numpy" and name in NUMBERS):
             made: ast.expr = ast.Name(f"_math_{name}", ast.Load())
         elif module in ("numba", "numpy") and name.rpartition(".")[2] in DTYPES:
             made = ast.Name(f"_type_{name.rpartition('.')[2]}", ast.Load())

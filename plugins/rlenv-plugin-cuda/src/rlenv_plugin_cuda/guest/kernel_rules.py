@@ -8,6 +8,7 @@ a module that has no place in them, so there is no way from a kernel to the inte
 from __future__ import annotations
 
 import ast
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
@@ -23,6 +24,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
         JIT,
         MATH,
         MODULES,
+        NUMBERS,
         SOURCE_BYTES,
         WARP,
         Answer,
@@ -46,6 +48,7 @@ else:
         JIT,
         MATH,
         MODULES,
+        NUMBERS,
         SOURCE_BYTES,
         WARP,
         Answer,
@@ -58,8 +61,11 @@ else:
     )  # fmt: skip
 
 __all__ = [
-    "BARRIERS", "CALLS", "DTYPES", "FACTS", "HOST", "INDICES", "MATH", "WARP", "Answer", "Function", "Refused", "read",
+    "BARRIERS", "CALLS", "DTYPES", "FACTS", "HOST", "INDICES", "MATH", "NUMBERS", "WARP", "Answer", "Function", "Refused", "read",
 ]  # fmt: skip
+
+
+SIGNATURE = re.compile(r"[A-Za-z0-9_ ,.:()\[\]]*")
 
 
 def read(source: str) -> Answer:
@@ -162,12 +168,30 @@ def _role(answer: Answer, node: ast.FunctionDef) -> str:
         if keyword.arg not in JIT or not isinstance(keyword.value, ast.Constant):
             raise Refused(node.lineno, f"@cuda.jit takes no `{keyword.arg}` here")
         device = device or (keyword.arg == "device" and keyword.value.value is True)
-    if call and call.args:
-        raise Refused(
-            node.lineno,
-            "@cuda.jit with a signature: leave it out, types are those of the arguments",
-        )
+    if call:
+        if len(call.args) > 1 or not all(_types_only(argument) for argument in call.args):
+            raise Refused(node.lineno, "@cuda.jit takes at most a signature, of types")
+        call.args = []  # whoever runs a decorator would evaluate it; types are those of the arguments
     return "device" if device else "kernel"
+
+
+def _types_only(node: ast.expr) -> bool:
+    """Whether this is a signature: ``"void(float32[:], int32)"``, or the same in names."""
+    parts = (
+        ast.Name,
+        ast.Attribute,
+        ast.Call,
+        ast.Subscript,
+        ast.Slice,
+        ast.Tuple,
+        ast.expr_context,
+    )
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and SIGNATURE.fullmatch(node.value) is not None
+    return all(
+        isinstance(part, parts) or (isinstance(part, ast.Constant) and part.value == 1)
+        for part in ast.walk(node)
+    )
 
 
 def _signature(node: ast.FunctionDef) -> None:

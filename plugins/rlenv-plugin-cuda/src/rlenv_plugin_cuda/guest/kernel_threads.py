@@ -2,218 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import random
 
-from kernel_memory import WARP, Broken, Buffer, Clock, Local
-from kernel_store import SIZES, storage
+from kernel_lanes import FULL, Block, Shape, Thread
+from kernel_memory import WARP, Broken, Clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-__all__ = ["GRID_LIMITS", "Block", "Shape", "Thread", "run_launch"]
+__all__ = ["BLOCK_LIMITS", "GRID_LIMITS", "THREADS", "Shape", "run_launch"]
 
 THREADS = 1024
 BLOCK_LIMITS = (1024, 1024, 64)
 GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
-LOCAL_BYTES = 512 << 10
-FULL = 0xFFFFFFFF
-
-
-class Shape:
-    """Blocks and threads of a launch, three numbers each."""
-
-    def __init__(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], dynamic: int = 0
-    ) -> None:
-        self.grid, self.block, self.dynamic = grid, block, dynamic
-        self.blocks = grid[0] * grid[1] * grid[2]
-        self.threads = block[0] * block[1] * block[2]
-
-
-class Block:
-    """What the threads of one block share."""
-
-    def __init__(
-        self, clock: Clock, shape: Shape, shared_limit: int, poison: random.Random
-    ) -> None:
-        self.clock, self.shape, self.poison = clock, shape, poison
-        self.limit = shared_limit
-        self.shared: dict[str, Buffer] = {}
-        self.used = 0
-
-    def array(self, site: str, extents: tuple[int, ...], dtype: str) -> Buffer:
-        found = self.shared.get(site)
-        if found is not None:
-            return found
-        if extents == (0,):
-            extents = (self.shape.dynamic // SIZES[dtype],)
-        size = math.prod(extents)
-        self.used += size * SIZES[dtype]
-        if self.used > self.limit:
-            raise Broken(
-                "shared", f"{self.used} bytes of shared memory, and {self.limit} are allowed"
-            )
-        data = storage(dtype, size, self.poison.randbytes(size * SIZES[dtype]))
-        made = Buffer(f"shared memory of {site}", dtype, extents, data, self.clock, known=False)
-        self.shared[site] = made
-        return made
-
-
-class Thread:
-    """One thread as its code sees it: ``_c``."""
-
-    __slots__ = (
-        "_block", "_locals", "_used", "bx", "by", "bz", "gx", "gy", "gz", "laneid", "number", "nx", "ny", "nz", "tx", "ty",
-        "tz", "warp", "warpsize",
-    )  # fmt: skip
-
-    def __init__(self, block: Block, at: tuple[int, int, int], place: int) -> None:
-        shape = block.shape
-        self.bx, self.by, self.bz = at
-        self.nx, self.ny, self.nz = shape.block
-        self.gx, self.gy, self.gz = shape.grid
-        self.tx = place % self.nx
-        self.ty = place // self.nx % self.ny
-        self.tz = place // (self.nx * self.ny)
-        self.number = block.clock.block * shape.threads + place
-        self.laneid, self.warp, self.warpsize = place % WARP, place // WARP, WARP
-        self._block = block
-        self._locals: dict[str, Local] = {}
-        self._used = 0
-
-    def grid(self, ndim: int) -> Any:
-        x = self.bx * self.nx + self.tx
-        if ndim == 1:
-            return x
-        y = self.by * self.ny + self.ty
-        return (x, y) if ndim == 2 else (x, y, self.bz * self.nz + self.tz)
-
-    def gridsize(self, ndim: int) -> Any:
-        sizes = (self.gx * self.nx, self.gy * self.ny, self.gz * self.nz)
-        return sizes[0] if ndim == 1 else sizes[:ndim]
-
-    def shared(self, site: str, extents: Any, dtype: Any) -> Buffer:
-        return self._block.array(site, _extents(extents, empty=True), _dtype(dtype))
-
-    def local(self, site: str, extents: Any, dtype: Any) -> Local:
-        shape, name = _extents(extents), _dtype(dtype)
-        size = math.prod(shape)
-        found = self._locals.get(site)
-        if found is None:
-            self._used += size * SIZES[name]
-            if self._used > LOCAL_BYTES:
-                raise Broken("local", f"{self._used} bytes of local memory for one thread")
-            found = Local(
-                f"local memory of {site}",
-                name,
-                shape,
-                storage(name, size),
-                self._block.clock,
-                known=False,
-            )
-            self._locals[site] = found
-        return found
-
-    def fence(self) -> None:
-        """Orders memory for others; who reads without a barrier races all the same."""
-
-    def activemask(self) -> int:
-        return FULL
-
-    # -- numbers ---------------------------------------------------------------------------------------
-
-    def fma(self, a: Any, b: Any, c: Any) -> Any:
-        return a * b + c
-
-    def popc(self, x: int) -> int:
-        return (x & ((1 << 64) - 1)).bit_count()
-
-    def clz(self, x: int) -> int:
-        bits = 64 if not -(1 << 31) <= x < 1 << 32 else 32
-        return bits - (x & ((1 << bits) - 1)).bit_length()
-
-    def ffs(self, x: int) -> int:
-        return (x & -x).bit_length()
-
-    def brev(self, x: int) -> int:
-        return int(f"{x & FULL:032b}"[::-1], 2)
-
-    def selp(self, condition: Any, a: Any, b: Any) -> Any:
-        return a if condition else b
-
-    def cbrt(self, x: float) -> float:
-        return math.copysign(abs(x) ** (1 / 3), x)
-
-    def rsqrt(self, x: float) -> float:
-        return 1 / math.sqrt(x) if x > 0 else math.inf if x == 0 else math.nan
-
-    # -- atomics ---------------------------------------------------------------------------------------
-
-    def atomic_add(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda old, new: old + new)
-
-    def atomic_sub(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda old, new: old - new)
-
-    def atomic_max(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(
-            index, value, lambda old, new: old if math.isnan(new) or old >= new else new
-        )
-
-    def atomic_min(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(
-            index, value, lambda old, new: old if math.isnan(new) or old <= new else new
-        )
-
-    atomic_nanmax, atomic_nanmin = atomic_max, atomic_min
-
-    def atomic_exch(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda _, new: new)
-
-    def atomic_cas(self, array: Any, index: Any, old: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda was, new: new if was == old else was)
-
-    def atomic_inc(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda old, most: 0 if old >= most else old + 1)
-
-    def atomic_dec(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(
-            index, value, lambda old, most: most if old == 0 or old > most else old - 1
-        )
-
-    def atomic_and_(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda old, new: old & new)
-
-    def atomic_or_(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda old, new: old | new)
-
-    def atomic_xor(self, array: Any, index: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda old, new: old ^ new)
-
-
-def _buffer(thing: Any) -> Buffer:
-    if not isinstance(thing, Buffer):
-        name = getattr(thing, "name", "that")
-        raise Broken("input", f"{name} is an input, and is changed atomically")
-    return thing
-
-
-def _extents(given: Any, *, empty: bool = False) -> tuple[int, ...]:
-    extents = given if given.__class__ is tuple else (given,)
-    least = 0 if empty and extents == (0,) else 1
-    if not all(e.__class__ is int and e >= least for e in extents):
-        raise Broken("shape", f"{given!r:.60} is no shape of an array")
-    return extents
-
-
-def _dtype(given: Any) -> str:
-    name = getattr(given, "dtype", None)
-    if not isinstance(name, str):
-        raise Broken("type", f"{given!r:.40} is no type of an array")
-    return name
 
 
 def run_launch(
@@ -235,6 +38,7 @@ def run_launch(
     for number in _order(shape.blocks, chance):
         clock.block = number
         clock.epoch += 1
+        clock.first = clock.epoch
         clock.warp_epoch = 0
         block = Block(clock, shape, limit, chance)
         gx, gy, _ = shape.grid

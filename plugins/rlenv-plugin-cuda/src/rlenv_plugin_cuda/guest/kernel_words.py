@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 __all__ = [
-    "ARRAY", "BARRIERS", "BUILTINS", "CALLS", "DEPTH", "DTYPES", "EXPRESSIONS", "FACTS", "HOST", "INDICES", "JIT", "MATH", "MODULES",
+    "ARRAY", "BARRIERS", "BUILTINS", "CALLS", "DEPTH", "DTYPES", "EXPRESSIONS", "FACTS", "HOST", "INDICES", "JIT", "MATH", "MODULES", "NUMBERS",
     "SOURCE_BYTES", "STATEMENTS", "WARP", "Answer", "Function", "Refused", "known", "number", "plain", "value", "what",
 ]  # fmt: skip
 
@@ -60,6 +60,7 @@ MATH = frozenset(
         "nan",
     ]
 )
+NUMBERS = frozenset({"e", "inf", "nan", "pi"})
 DTYPES = {
     "float16": "f2", "float32": "f4", "float64": "f8", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8",
     "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8", "bool_": "b1", "boolean": "b1",
@@ -168,9 +169,7 @@ def known(full: str) -> bool:
     if module == "math":
         return name in MATH
     if module in ("numba", "numpy"):
-        return name in DTYPES
-    if module == "numba.types":
-        return name in DTYPES
+        return name in DTYPES or (module == "numpy" and name in NUMBERS)
     return module == "cuda" and (
         name in CALLS or name in BARRIERS or name in WARP or name in INDICES or name in FACTS or name in HOST
         or name in ("jit", "threadIdx", "blockIdx", "blockDim", "gridDim", "shared", "local", "atomic")
@@ -193,9 +192,9 @@ def value(full: str) -> bool:
     """Whether a full name is a number or a type by itself."""
     module, _, name = full.partition(".")
     if module == "math":
-        return name in ("pi", "e", "tau", "inf", "nan")
+        return name in NUMBERS or name == "tau"
     if module in ("numba", "numpy"):
-        return name in DTYPES
+        return name in DTYPES or (module == "numpy" and name in NUMBERS)
     return module == "cuda" and (name in INDICES or name in FACTS)
 
 
