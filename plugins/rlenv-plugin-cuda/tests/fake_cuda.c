@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 typedef uint64_t ptr;
-enum { HONEST, BEYOND, BEFORE, INPUT, TRAP, ENDLESS, NOTHING, TIRED, MOODY };
+enum { HONEST, BEYOND, BEFORE, INPUT, TRAP, ENDLESS, NOTHING, TIRED, MOODY, NUMBA = 50 };
 static const char *names[] = {"honest", "beyond", "before", "input", "trap", "endless", "nothing", "tired", "moody"};
 static int failed, hangs, launches;
 int cuInit(unsigned f) { return f; }
@@ -31,10 +31,22 @@ int cuModuleLoadData(void **m, const void *i) { *m = (void *)3; return memcmp(i,
 int cuModuleUnload(void *m) { return m != (void *)3; }
 int cuModuleGetFunction(void **f, void *m, const char *n) {
   for (intptr_t i = 0; i < 9; i++) if (!strcmp(n, names[i])) { *f = (void *)(i + 1); return 0; }
+  if (strstr(n, "honest")) { *f = (void *)(NUMBA + 1); return 0; }
   return 500;
+}
+/* numba's (a, c, t) and (t, o): arrays of one dimension are seven parameters, the fifth is the address. */
+static int numba(void **w, int count) {
+  const float *a = *(float **)w[4]; double c = count == 2 ? 1.0 : *(double *)w[7];
+  int at = count == 2 ? 7 : 8;
+  float *o = *(float **)w[at + 4];
+  if (*(int64_t *)w[at] || *(int64_t *)w[at + 1] || *(int64_t *)w[at + 3] != 4 || *(int64_t *)w[at + 6] != 4) return 1;
+  if (*(int64_t *)w[at + 2] != *(int64_t *)w[at + 5]) return 1;
+  for (int64_t i = 0; i < *(int64_t *)w[at + 5]; i++) o[i] = (float)(a[i] * c);
+  return 0;
 }
 int cuFuncSetAttribute(void *f, int a, int v) { return a != 8 || v > 232448; }
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned s, void *q, void **w, void **e) {
+  if ((intptr_t)f == NUMBA + 1) return numba(w, s == 64 ? 2 : 3);
   const float *a = *(float **)w[0]; float c = *(float *)w[1]; float *o = *(float **)w[2]; int n = *(int *)w[3];
   int which = (int)(intptr_t)f - 1, busy = 0;
   launches++;

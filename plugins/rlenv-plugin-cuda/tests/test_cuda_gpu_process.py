@@ -201,3 +201,44 @@ def test_a_plan_that_no_device_takes_is_refused_before_anything_is_launched(
     source = answer("honest").source.replace(", 128]", ", 2048]")
     runs = asyncio.run(Gpu().run(Program("cuda", source), kernel, cases, BOX))
     assert "2048" in runs.refused
+
+
+NUMBA = """from numba import cuda, float32
+@cuda.jit
+def honest_scale(a, c, t):
+    i = cuda.grid(1)
+    if i < t.size:
+        t[i] = a[i] * c
+@cuda.jit
+def honest_copy(t, o):
+    i = cuda.grid(1)
+    if i < o.size:
+        o[i] = t[i]
+def run(a, c, o):
+    t = cuda.device_array(o.shape, float32)
+    honest_scale[(o.size + 127) // 128, 128](a, c, t)
+    honest_copy[(o.size + 127) // 128, 128, 0, 64](t, o)
+"""
+
+
+@pytest.mark.skipif(bool(missing("numba")), reason="the compilers of numba are not installed")
+@pytest.mark.usefixtures("driver")
+def test_kernels_of_numba_find_their_arguments_and_the_arrays_of_their_plan() -> None:
+    kernel = kernel_of(Task(id="t", prompt="p", info={"kernel": {**TASK, "lang": "numba"}}))
+    cases = cases_of(kernel, bytes(32))
+    runs = asyncio.run(Gpu().run(Program("numba", NUMBA), kernel, cases, BOX))
+    assert not runs.refused
+    golden = golden_of(kernel)
+    for case, trial in zip(cases, runs.trials, strict=True):
+        assert trial.outputs is not None, trial.said
+        found = differences(kernel, trial.outputs, golden(case.values, case.sizes))
+        assert all(one.equal for one in found)
+    answered = Clock().measure(
+        Program("numba", NUMBA),
+        kernel,
+        cases[:1],
+        BOX,
+        baseline=f"```python\n{NUMBA}```\n",
+        cap=4.0,
+    )
+    assert not asyncio.run(answered).problem

@@ -212,6 +212,7 @@ class Machine:
                 extra = spare[side, place]
                 images, plans = sides[side]
                 mine = [*buffers, *extra]
+                self._forget([one for each in spare.values() for one in each])
                 times = self._once(images, plans[place], mine, sets[place], flush, seconds)
                 self._check(buffers, extra, sets[place])
             except (Trap, Broken) as trouble:
@@ -230,6 +231,13 @@ class Machine:
                 raise Lost(said) if side else Broken("unsteady", said)
             runs.append([side, *times, kept[mark]])
         return runs, found
+
+    def _forget(self, spare: Sequence[Buffer]) -> None:
+        """Overwrite what either side kept for itself: a kernel finds nothing that another computed."""
+        for buffer in spare:
+            if buffer.size:
+                self.driver.fill(buffer.place, os.urandom(1)[0], buffer.size)
+        self.driver.sync()
 
     def _flusher(self) -> Callable[[], None]:
         size = max(1, FLUSH * int(self.driver.about()["l2"]))
