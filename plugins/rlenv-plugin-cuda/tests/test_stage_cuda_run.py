@@ -11,7 +11,7 @@ from attrs import define, field
 from rlenv import Environment, Slot, Task, VerifierFault
 from rlenv.errors import ConfigError, TaskError
 from rlenv.stage import Attempt
-from rlenv.values import Fault, Outcome
+from rlenv.values import Fault, Outcome, Verdict
 from rlenv_plugin_cuda import choosing
 from rlenv_plugin_cuda.artifacts import Launch, Program, Runs, Trial
 from rlenv_plugin_cuda.cases import Case, cases_of
@@ -21,6 +21,15 @@ from rlenv_plugin_cuda.stages.diff import Diff
 from rlenv_plugin_cuda.stages.run import Run
 
 RIGHT = examples()["diff"][0].right[0][1]
+
+
+def settled(env: Environment, task: Task, response: str) -> Verdict:
+    """A verdict, asked for again where a busy machine gave no time."""
+    for _ in range(4):
+        verdict = env.evaluate(task, response)
+        if verdict.fault is None or not verdict.fault.transient:
+            break
+    return verdict
 
 
 @define
@@ -81,10 +90,10 @@ def test_a_gpu_is_taken_by_name_and_where_nothing_else_runs_a_language(
 
     assert judged()[0].data["backend"] == "interpreter"
     assert judged(backend="gpu")[0].data["backend"] == "gpu"
-    for lang in ("triton", "cuda"):
-        ((backend, places),) = choosing.chosen(lang, "auto", cases, 1)
-        assert backend.name == "gpu"
-        assert places == list(range(len(cases)))
+    ((backend, places),) = choosing.chosen("cuda", "auto", cases, 1)
+    assert backend.name == "gpu"
+    assert places == list(range(len(cases)))
+    assert choosing.lacking("triton", "gpu").startswith("backend 'gpu' runs no triton kernels")
 
 
 def test_without_njit_large_cases_are_interpreted_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,8 +224,8 @@ def test_diff_without_run_says_which_stage_is_missing() -> None:
 
 def test_a_right_kernel_is_run_in_the_jail_and_the_verdict_names_the_backend() -> None:
     with Environment("real", [Slot("run", Run(), weight=0.0), Slot("diff", Diff())]) as env:
-        first, again = env.evaluate(VADD, RIGHT), env.evaluate(VADD, RIGHT)
-        wrong = env.evaluate(VADD, fenced("@cuda.jit\ndef k(a, o):\n    o[cuda.grid(1)] = a[0]\ndef run(a, b, o):\n    k[9, 64](a, o)"))  # fmt: skip
+        first, again = settled(env, VADD, RIGHT), settled(env, VADD, RIGHT)
+        wrong = settled(env, VADD, fenced("@cuda.jit\ndef k(a, o):\n    o[cuda.grid(1)] = a[0]\ndef run(a, b, o):\n    k[9, 64](a, o)"))  # fmt: skip
     outcome = first.results[0].outcome
 
     assert first.value == 1.0
@@ -257,9 +266,9 @@ def test_free_host_code_is_an_option_that_is_jailed_and_earns_no_credit_of_kerne
 
     slots = [Slot("run", Run(host="jailed"), weight=0.0), Slot("diff", Diff())]
     with Environment("free", slots) as env:
-        values = {name: env.evaluate(VADD, source).value for name, source in (("host", HOST), ("mixed", MIXED), ("forger", FORGER))}  # fmt: skip
-        wrong = env.evaluate(VADD, HOST.replace("add", "subtract"))
-        ran = env.evaluate(VADD, MIXED).results[0].outcome
+        values = {name: settled(env, VADD, source).value for name, source in (("host", HOST), ("mixed", MIXED), ("forger", FORGER))}  # fmt: skip
+        wrong = settled(env, VADD, HOST.replace("add", "subtract"))
+        ran = settled(env, VADD, MIXED).results[0].outcome
 
     assert values == {"host": 1.0, "mixed": 1.0, "forger": 0.0}
     assert wrong.value == 0.0

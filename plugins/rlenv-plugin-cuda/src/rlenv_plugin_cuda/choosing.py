@@ -27,7 +27,6 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
     },
     "triton": {
         "triton": f"{_HOME}.lang_triton.backend:Triton",
-        "gpu": f"{_HOME}.gpu.backend:Gpu",
     },
     "cuda": {
         "shim": f"{_HOME}.lang_cuda.backend:Shim",
@@ -36,7 +35,7 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
 }
 AUTO: Mapping[str, Sequence[str]] = {  # a device finds no race that it wins: it comes last
     "numba": ("interpreter",),
-    "triton": ("triton", "gpu"),
+    "triton": ("triton",),
     "cuda": ("shim", "gpu"),
 }
 NAMES = ("auto", *dict.fromkeys(name for names in BACKENDS.values() for name in names))
