@@ -11,6 +11,7 @@ from .values import values
 
 _ARROWS = ("=", "\\", "⇒", "→", "∴")
 _SHAKEN = (wording.doubt, wording.unsettled, wording.negated)
+_LABEL = re.compile(r"(?<=[a-z] )\([A-Z]\) (?=[-+$\\\d])")  # of a choice, before its text
 _LONGEST = 600  # a longer text is no final statement; only its formulas and numbers could be
 
 
@@ -44,6 +45,9 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     stated, doubted = stated_value(clause)
     if hedged or doubted:
         return (text,), True
+    bare = _LABEL.sub("", clause)
+    if bare != clause and stated and not stated_value(bare)[0]:
+        return (text,), False  # "it is not (B) 8": what is denied with its letter is denied
     if stated and not _is_prose(clause, stated):
         stated = None
     option = _option(plain)
