@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rlenv_plugin_cuda import jit
@@ -193,7 +193,7 @@ TOLERANCES = st.builds(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     data=st.data(),
     dtype=st.sampled_from(DTYPES),

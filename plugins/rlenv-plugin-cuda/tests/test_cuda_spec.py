@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rlenv.errors import TaskError
 from rlenv.values import Task
@@ -166,6 +166,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     key=st.sampled_from([*VADD, "lang", "dists", "tol", "limits", "values", "visible"]), value=JSON
 )
