@@ -44,7 +44,9 @@ NAMES = ("auto", *dict.fromkeys(name for names in BACKENDS.values() for name in 
 class Backend(Protocol):
     """One way to run an answer."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As verdicts have it."""
 
     def usable(self) -> str:
         """ "" or why it cannot be used here, with the remedy."""
