@@ -156,8 +156,8 @@ def sizes(given: Any) -> tuple[int, int, int]:
     if not 1 <= len(listed) <= 3 or not all(type(size) is int for size in listed):
         raise Trouble("launch", f"a grid of {given!r:.60}; it has one to three whole numbers")
     for size, most in zip(listed, _MOST, strict=False):
-        if not 1 <= size <= most:
-            raise Trouble("launch", f"a grid of {listed}; each from 1, at most {_MOST}")
+        if not 0 <= size <= most:  # Triton launches nothing then
+            raise Trouble("launch", f"a grid of {listed}; each from 0, at most {_MOST}")
     x, y, z = (*listed, 1, 1)[:3]
     return x, y, z
 

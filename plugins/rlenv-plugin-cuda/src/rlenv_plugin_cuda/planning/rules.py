@@ -266,6 +266,8 @@ class _Check:
         full = self.names.dotted(func)
         if isinstance(func, ast.Subscript):
             self._launch(node, func, depth)
+        elif full and not self.plan and full.startswith(("torch.", "cuda.")):
+            raise Refused(node.lineno, "arrays are made in `run`, not at the top")
         elif full:
             if full not in FUNCTIONS:
                 raise Refused(
