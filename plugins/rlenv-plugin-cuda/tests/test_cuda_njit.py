@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rlenv_plugin_cuda.backends import njit
 
 N = 5000
 A = np.arange(1, N + 1, dtype=np.float32)
@@ -65,13 +66,21 @@ def test_sums_are_right(source: str, run_kernel: Any) -> None:
         ("input", "i = cuda.grid(1)\nif i < o.size:\n    a[i] = 1"),
         ("type", "o[cuda.grid(1) / 1] = 1"),
         ("barrier", "if cuda.grid(1) == 0:\n    cuda.syncthreads()"),
-        ("endless", "while a[0] > 0:\n    o[0] = 1"),
     ],
 )
 def test_what_is_wrong_is_found(kind: str, body: str, run_kernel: Any) -> None:
     found = run_kernel(kernel(body), {"a": A}, {"o": ("f4", (N,))}, backend="njit", budget=0.5)
 
     assert found.wrong == kind, found.said
+
+
+def test_what_never_ends_is_ended(run_kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(njit, "OVERHEAD_S", 0.5)
+    body = "while a[0] > 0:\n    o[0] = 1"
+
+    found = run_kernel(kernel(body), {"a": A}, {"o": ("f4", (N,))}, backend="njit", budget=0.7)
+
+    assert found.wrong == "endless", found.said
 
 
 def test_an_index_out_of_bounds_has_its_line(run_kernel: Any) -> None:
@@ -94,3 +103,23 @@ def test_numbers_are_typed_as_numba_types_them(run_kernel: Any) -> None:
 
     want = (A * A + np.float32(0.1)) - A * A
     assert np.array_equal(found.outputs[0], want.astype(float))
+
+
+NUMBERS = [
+    "x[i] * x[i] * x[i]", "x[i] // 3", "x[i] % -3", "x[i] // -3", "x[i] >> 1", "x[i] << 40", "x[i] & 7", "int32(x[i] * 2)", "uint32(x[i])",
+    "~x[i]", "x[i] / 3", "x[i] * f[i]", "f[i] / f[i]", "1 / f[i]", "f[i] // 2", "f[i] % 2", "math.sqrt(f[i])", "math.log(f[i])", "math.exp(f[i])",
+    "f[i] ** 0.5", "math.pow(f[i], 2)", "max(f[i], 0.0)", "float32(f[i] * f[i])", "math.copysign(1.0, f[i])", "math.isnan(f[i])",
+    "int64(x[i]) * int64(x[i]) * int64(x[i])", "x[i] and 3", "not x[i]", "float32(1e39)", "math.log1p(f[i])", "math.hypot(f[i], 3.0)", "np.inf - f[i]",
+]  # fmt: skip
+
+
+def test_the_interpreter_counts_as_compiled_kernels_do(run_kernel: Any) -> None:
+    x = np.array([-7, -3, -1, 1, 2, 5, 100, 2**31 - 1, -(2**31)], np.int32)
+    f = np.array([-7.5, -3, 0.0, -0.0, 1.5, np.inf, -np.inf, np.nan, 1e30], np.float32)
+    body = "".join(f"        o[{n}, i] = {each}\n" for n, each in enumerate(NUMBERS))
+    source = f"@cuda.jit\ndef k(x, f, o):\n    i = cuda.grid(1)\n    if i < x.size:\n{body}def run(x, f, o):\n    k[1, 32](x, f, o)\n"
+
+    both = [run_kernel(source, {"x": x, "f": f}, {"o": ("f8", (len(NUMBERS), 9))}, backend=name) for name in ("interpreter", "njit")]  # fmt: skip
+
+    assert [each.wrong for each in both] == ["", ""], both[0].said + both[1].said
+    np.testing.assert_allclose(both[0].outputs[0], both[1].outputs[0], rtol=1e-6)

@@ -24,6 +24,7 @@ _PLACES = {
     for row, short in enumerate("tbng")
     for column, axis in enumerate("xyz")
 }
+ABSENT = ("fmod", "remainder", "tau")  # of what numba compiles for a CPU
 _STRAIGHT = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
@@ -141,6 +142,8 @@ class _Lowering(ast.NodeTransformer):
     def _named(self, node: ast.expr, full: str) -> ast.expr:
         module, _, name = full.partition(".")
         last = name.rpartition(".")[2]
+        if module == "math" and name in ABSENT:
+            raise Beyond(f"math.{name}")
         if module == "math" or (module == "numpy" and name in NUMBERS):
             made: ast.expr = ast.Attribute(_name("__math"), name, ast.Load())
         elif module in ("numba", "numpy") and last in DTYPES:

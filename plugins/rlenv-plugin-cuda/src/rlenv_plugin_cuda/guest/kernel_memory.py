@@ -175,6 +175,12 @@ class Buffer(Input):
     def __getitem__(self, index: Any) -> Any:
         if index.__class__ is int and self.ndim == 1 and 0 <= index < self.size:
             place = index
+        elif index.__class__ is tuple and len(index) == self.ndim == 2:
+            (i, j), (rows, columns) = index, self.shape
+            if i.__class__ is int and j.__class__ is int and 0 <= i < rows and 0 <= j < columns:
+                place = i * columns + j
+            else:
+                place = self.at(index)
         else:
             place = self.at(index)
         if not self.init[place]:

@@ -62,9 +62,13 @@ def _pow(a: Any, b: Any) -> Any:
     if a.__class__ in (int, bool) and b.__class__ in (int, bool):
         if b >= 0:
             return wrap(pow(int(a), int(b), 1 << 64), "i8")
-        return _div(1.0, _pow(float(a), -b))
+        if a == 0:
+            raise Broken("zero", f"{a} ** {b}: an integer is divided by zero")
+        return int(a) if a in (1, -1) and b % 2 else int(a in (1, -1))  # whole numbers stay whole
     try:
-        return a**b
+        made = a**b
+        odd = made.__class__ is complex and complex not in (a.__class__, b.__class__)
+        return NAN if odd else made
     except ZeroDivisionError:
         return math.copysign(INF, a) if b.__class__ is int and b % 2 else INF
     except OverflowError:
