@@ -17,7 +17,7 @@ from rlenv_plugin_cuda.cases import Case, cases_of
 from rlenv_plugin_cuda.clocks import Measured
 from rlenv_plugin_cuda.compare import differences
 from rlenv_plugin_cuda.golden import golden_of
-from rlenv_plugin_cuda.gpu import process
+from rlenv_plugin_cuda.gpu import measuring, process
 from rlenv_plugin_cuda.gpu.backend import Gpu
 from rlenv_plugin_cuda.gpu.measuring import Gpu as Clock
 from rlenv_plugin_cuda.lang_cuda.rules import joined
@@ -173,6 +173,20 @@ def test_nothing_that_cheats_on_a_clock_is_paid(
     found = timed(name, kernel, cases)
     assert found.score == 0.0
     assert said in found.problem
+
+
+def test_no_run_of_an_answer_meets_inputs_that_it_has_seen(cases: tuple[Case, ...]) -> None:
+    largest = [case for case in cases if case.sizes["n"] == 300]
+    drawn = [case.values["a"].tobytes() for case in [*measuring._sets(largest), *cases]]
+    assert len(measuring._sets(largest)) == measuring.WARM + measuring.PAIRS
+    assert len(set(drawn)) >= len(drawn) - 1  # of the cases of a run one comes twice
+
+
+def test_large_inputs_are_used_in_turn(
+    cases: tuple[Case, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "HELD_BYTES", 1000)
+    assert len(measuring._sets(cases[:1])) == measuring.SETS
 
 
 @pytest.mark.usefixtures("driver")

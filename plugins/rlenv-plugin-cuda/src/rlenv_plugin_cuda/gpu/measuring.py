@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from rlenv.errors import VerifierFault
 from rlenv.values import Fault
 
@@ -30,7 +30,9 @@ __all__ = ["PAIRS", "Gpu", "judged"]
 
 PAIRS = 20
 WARM = 2  # runs of each side whose times are not read
-SETS = 4  # inputs that are held at one time
+SETS = 4  # inputs at least
+HELD_BYTES = 1 << 30  # of inputs, and of the outputs that they lead to
+FRESH = 1 << 20  # beyond the numbers of inputs that cuda/run draws
 KEPT_BYTES = 1 << 30  # as the other side has it
 RUN_S = 5.0  # of one run, until it counts as endless
 
@@ -63,7 +65,7 @@ class Gpu:
             VerifierFault: the GPU, the sandbox, a compiler or the baseline broke, or times say nothing.
         """
         device = await about(box)
-        cases = _alike(cases)
+        cases = _sets(cases)
         try:
             own = await objects(program, cases, box, device.arch)
         except Wrong as wrong:
@@ -86,9 +88,15 @@ class Gpu:
         return judged(said["runs"], read, said["bandwidth"], cap, {"gpu": device.name})
 
 
-def _alike(cases: Sequence[Case]) -> list[Case]:
-    """Cases whose buffers have the same sizes."""
-    return [case for case in cases if case.sizes == cases[0].sizes][:SETS]
+def _sets(cases: Sequence[Case]) -> list[Case]:
+    """Inputs for every pair of runs, drawn anew: what a kernel hid in memory the last time is of no use to it.
+
+    Where they would be more than ``HELD_BYTES`` a few are used in turn.
+    """
+    alike = [case for case in cases if case.sizes == cases[0].sizes]
+    bytes_ = sum(map(len, inputs_of(cases[0]))) + 2 * sum(map(len, cases[0].poison))
+    count = min(WARM + PAIRS, max(SETS, HELD_BYTES // max(1, bytes_)))
+    return [evolve(alike[n % len(alike)], inputs=FRESH + n) for n in range(count)]
 
 
 async def _baseline(

@@ -197,11 +197,12 @@ class Machine:
         """
         lengths = [*map(len, sets[0]), *sizes]
         buffers = [Buffer(self.driver, size) for size in lengths]
-        spare = {
-            (side, place): [Buffer(self.driver, size) for size in plan["temporaries"]]
-            for side, (_, plans) in enumerate(sides)
-            for place, plan in enumerate(plans)
-        }
+        spare: dict[tuple[int, ...], list[Buffer]] = {}
+        for side, (_, plans) in enumerate(sides):
+            for plan in plans:
+                key = (side, *plan["temporaries"])
+                if key not in spare:
+                    spare[key] = [Buffer(self.driver, size) for size in plan["temporaries"]]
         flush = self._flusher()
         self.driver.persist_nothing()
         runs: list[list[Any]] = []
@@ -209,8 +210,8 @@ class Machine:
         found: list[tuple[int, list[bytes]]] = []
         for side, place in sequence:
             try:
-                extra = spare[side, place]
                 images, plans = sides[side]
+                extra = spare[(side, *plans[place]["temporaries"])]
                 mine = [*buffers, *extra]
                 self._forget([one for each in spare.values() for one in each])
                 times = self._once(images, plans[place], mine, sets[place], flush, seconds)
@@ -222,7 +223,7 @@ class Machine:
                     raise
                 raise Broken("trap", str(trouble)) from None
             outputs = [buffer.read() for buffer in buffers[len(sets[0]) :]]
-            mark = hashlib.sha256(b"".join([bytes([side, place]), *outputs])).digest()
+            mark = hashlib.sha256(b"".join([struct.pack("<II", side, place), *outputs])).digest()
             if mark not in kept:
                 kept[mark] = len(found)
                 found.append((place, outputs))
