@@ -79,20 +79,21 @@ def contentless(text: Text, constraints: Sequence[Constraint]) -> str:
     words = text.lower_words
     covered, head = _covered(words, text.prompt)
     markers = _words(mark for part in constraints for mark in getattr(part, "markers", tuple)())
-    own = [
+    distinct = set(words)
+    saying = {
         word
-        for word, known in zip(words, covered, strict=True)
-        if not (known or word in markers or word.strip(".") in _FILLERS or word.isnumeric())
+        for word in distinct
+        if not (word in markers or word.strip(".") in _FILLERS or word.isnumeric())
         and (len(word) > 1 or not word.isascii())
-    ]
+    }
+    own = [word for word, known in zip(words, covered, strict=True) if not known and word in saying]
     if head:
         again = any(part.kind == "repeats_prompt" for part in constraints)
         if len(own) < (1 if again else 5 + len(words) // 20):
             return "it only repeats the prompt"
     if not own and not any(covered) and not _may_be_short(words, text.prompt, markers):
         return "it holds only fillers, numbers and what the constraints ask for"
-    distinct = len(set(words))
-    if len(words) >= 20 and distinct <= 3 + len(words) // 30:
+    if len(words) >= 20 and len(distinct) <= 3 + len(words) // 30:
         return "it says the same few words over and over"
     return ""
 
@@ -121,8 +122,7 @@ def _covered(words: Sequence[str], prompt: str) -> tuple[list[bool], bool]:
     covered = [False] * len(words)
     head = False
     if size:
-        for at in range(len(words) - size + 1):
-            run = tuple(words[at : at + size])
+        for at, run in enumerate(zip(*(words[step:] for step in range(size)), strict=False)):
             if run in runs:
                 covered[at : at + size] = [True] * size
                 head = head or run == first

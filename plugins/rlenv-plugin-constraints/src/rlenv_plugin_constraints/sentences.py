@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 __all__ = ["sentences"]
 
@@ -25,6 +26,8 @@ _BEFORE_NUMBERS = _names("no nos vol pp p fig figs sec ch art eq")
 _END = re.compile(r"([.!?…。！？｡۔।॥؟](?:(?<=[.!?…])[.!?…]*+|[。！？｡۔।॥؟]*+))([\"'”’»)\]*_`]*)")
 _STRUCTURE = re.compile(r"\n\s*\n|\n(?=[^\S\n]*(?:[-*+•]|\d+[.)]|#{1,6})\s)")
 _TAIL = re.compile(r"[\w.]*")
+_LAST = re.compile(r"[^\w.]([^\W_]+)\Z")
+_SHORT = 7  # characters before a full stop, which hold most last words
 _LIST_NUMBER = re.compile(r"[-*+•#> \t\n]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)")
 
 
@@ -58,9 +61,22 @@ def _ends(text: str, match: re.Match[str], start: int, end: int) -> bool:
     if after < end and not text[after].isspace() and not _wide(text[after]):
         return False
     if mark == ".":
-        return not _abbreviates(text, match.start(), after, start, end)
+        dot = match.start()
+        sure = dot - start > _SHORT and _surely_whole(text[dot - _SHORT : dot])
+        return sure or not _abbreviates(text, dot, after, start, end)
     bare = mark[0] in "!?" and not match.group(2)
     return bare or not _goes_on(text, after, end)
+
+
+@lru_cache(maxsize=8192)
+def _surely_whole(tail: str) -> bool:
+    """Whether a word stands here, whole, that is no abbreviation, initial or number of a list item."""
+    found = _LAST.search(tail)
+    if found is None:
+        return False
+    word = found.group(1).casefold()
+    known = word in _ABBREVIATIONS or word in _SELDOM_FINAL or word in _BEFORE_NUMBERS
+    return len(word) > 1 and word.isalpha() and not known and word.strip("ivx") != ""
 
 
 def _wide(letter: str) -> bool:

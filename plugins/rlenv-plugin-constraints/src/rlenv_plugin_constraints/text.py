@@ -11,17 +11,12 @@ from itertools import accumulate, islice
 from typing import Any
 
 from .sentences import sentences
-from .views import Span, View, caseless, look_alikes, plain
+from .views import LATIN, Span, View, caseless, look_alikes, plain, western
 
 __all__ = ["Text", "base"]
 
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 _MARKS = re.compile("[\u0300-\u036f]")
-_LATIN = "A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"
-# Letters of Europe's west and the signs of its printers: what needs no table of all of Unicode.
-_WESTERN = re.compile(
-    f"[\x00-\x7f{_LATIN}\u00a0-\u00a9\u00ab\u00b0\u00b7\u00bb\u00bf\u00d7\u00f7\u2010-\u2026\u2030-\u203a\u20ac\u2122\u2190-\u2193\u2212]*+"
-)
 
 
 def _simple(letter: str, joins: str) -> re.Pattern[str]:
@@ -35,7 +30,7 @@ def _simple(letter: str, joins: str) -> re.Pattern[str]:
 
 
 _ASCII_WORD = _simple("A-Za-z0-9", r"'\-_&")
-_LATIN_WORD = _simple(_LATIN, r"'\u2019\u2018\-\u2010\u2011_&")
+_LATIN_WORD = _simple(LATIN, r"'\u2019\u2018\-\u2010\u2011_&")
 
 
 @lru_cache(maxsize=1)
@@ -80,7 +75,7 @@ class Text:
     def _pattern(self) -> Any:
         if self.raw.isascii():
             return _ASCII_WORD
-        return _LATIN_WORD if _WESTERN.fullmatch(self.raw) else _word()
+        return _LATIN_WORD if western(self.raw) else _word()
 
     @cached_property
     def words(self) -> list[str]:

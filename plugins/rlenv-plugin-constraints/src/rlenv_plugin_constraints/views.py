@@ -8,7 +8,17 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-__all__ = ["UNSEEN", "Span", "View", "caseless", "look_alikes", "plain", "visible"]
+__all__ = [
+    "LATIN",
+    "UNSEEN",
+    "Span",
+    "View",
+    "caseless",
+    "look_alikes",
+    "plain",
+    "visible",
+    "western",
+]
 
 Span: TypeAlias = tuple[int, int]  # characters of the response, from and to
 
@@ -17,6 +27,12 @@ UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef"
 )
+LATIN = "A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"
+# Letters of Europe's west and the signs of its printers: what needs no table of all of Unicode.
+_WESTERN = re.compile(
+    f"[\x00-\x7f{LATIN}\u00a0-\u00a9\u00ab\u00b0\u00b7\u00bb\u00bf\u00d7\u00f7\u2010-\u2026\u2030-\u203a\u20ac\u2122\u2190-\u2193\u2212]*+"
+)
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]")
 _UNSEEN = re.compile(f"[{UNSEEN}]+")
 _ALIKE = dict(zip("‘’‚‛ʼʹ′＇`´“”„‟″«»‐‑‒–—−", "''''''''''\"\"\"\"\"\"\"------", strict=True))
 _QUOTES = str.maketrans(_ALIKE)
@@ -54,11 +70,32 @@ class View:
         return first, self.places[end] if end > start else first
 
 
+def western(raw: str) -> bool:
+    """Whether it is made of Latin letters, digits and usual signs, without combining marks."""
+    return _WESTERN.fullmatch(raw) is not None
+
+
 def plain(raw: str) -> View:
     """As a reader sees it: compatibility forms composed (NFKC), invisible characters gone."""
     if raw.isascii() or (unicodedata.is_normalized("NFKC", raw) and _UNSEEN.search(raw) is None):
         return View(raw)
-    return _mapped(raw)
+    return _simply_mapped(raw) if western(raw) else _mapped(raw)
+
+
+def _simply_mapped(raw: str) -> View:
+    """Where every character stands for itself, without marks to compose with."""
+    pieces: list[str] = []
+    places: list[int] = []
+    end = 0
+    for found in _BEYOND_ASCII.finditer(raw):
+        start = found.start()
+        seen = unicodedata.normalize("NFKC", found.group())
+        pieces += [raw[end:start], seen]
+        places += range(end, start)
+        places += [start] * len(seen)
+        end = start + 1
+    places += range(end, len(raw) + 1)
+    return View("".join([*pieces, raw[end:]]), places)
 
 
 def _mapped(raw: str) -> View:

@@ -102,7 +102,9 @@ class ReversedLetters:
         turned = Text(text.raw.strip()[::-1]).even_words
         there = f" {self.phrase} " in f" {' '.join(turned)} "
         known = sum(word in STOP_STEMS for word in turned)
-        plainly = sum(word in STOP_STEMS and len(word) > 1 for word in text.even_words)
-        fits = there and known > 0 and plainly <= known // 2 and len(turned) >= 4
+        fits = there and known > 0 and len(turned) >= 4 and self._plainly(text) <= known // 2
         note = "" if known else "backward, that is no sentence"
         return Finding(fits, " ".join(turned)[:80], self.phrase, note=note)
+
+    def _plainly(self, text: Text) -> int:
+        return sum(word in STOP_STEMS and len(word) > 1 for word in text.even_words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import groupby, pairwise
 from typing import ClassVar
@@ -19,6 +20,7 @@ __all__ = [
     "SentenceTypes",
 ]
 
+_RUN = re.compile(r"([a-z])\1+")
 _CLOSERS = "\"'”’»)]}*_`"
 _QUESTION = "?？؟"
 _SHOUT = "!！‽"
@@ -99,7 +101,11 @@ class GrowingAlliteration:
         return Finding(fits, runs[:100], "longer each time", spans)
 
     def _longest(self, words: list[str]) -> int:
-        letters = [word[0] for word in base("\n".join(words)).split("\n") if word]
+        initials = "".join([word[0] for word in words])
+        if initials.isascii():
+            alike = _RUN.finditer(initials.lower())
+            return max((run.end() - run.start() for run in alike), default=min(1, len(words)))
+        letters = [base(initial)[:1] for initial in initials]
         runs = ((letter, len(list(run))) for letter, run in groupby(letters))
         return max((length if letter.isalpha() else 1 for letter, length in runs), default=0)
 

@@ -16,7 +16,8 @@ __all__ = ["Tokens", "estimate"]
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _DIGITS = re.compile(r"[0-9]+")
 _SIGN = re.compile(r"[^\s0-9A-Za-z\u00c0-\u024f]")
-_SPACES = re.compile(r"\n+|[^\S\n]{2,}")
+_BREAKS = re.compile(r"\n+")
+_SPACES = re.compile(r"[^\S\n]{2,}")
 _SIGNS = re.compile(r"([!-/:-@\[-`{-~])\1{3,}")
 _BEYOND = re.compile("[^\x00-\uffff]")
 
@@ -29,11 +30,9 @@ def estimate(text: str) -> int:
     spaces cost nothing.
     """
     count = len(_SIGN.findall(text))
-    for pattern, per in ((_LATIN, 4), (_DIGITS, 3)):
+    for pattern, per in ((_LATIN, 4), (_DIGITS, 3), (_BREAKS, 4), (_SPACES, 16)):
         lengths = Counter(map(len, pattern.findall(text)))
         count += sum(times * -(-length // per) for length, times in lengths.items())
-    for spaces in _SPACES.findall(text):
-        count += -(-len(spaces) // (4 if spaces[0] == "\n" else 16))
     for run in _SIGNS.finditer(text):
         length = run.end() - run.start()
         count += -(-length // 4) - length

@@ -12,7 +12,7 @@ from attrs import field, frozen
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
-from rlenv_plugin_constraints.views import plain
+from rlenv_plugin_constraints.views import LATIN, plain, western
 from rlenv_plugin_constraints.vocabulary import MINOR
 
 __all__ = ["EmojiEnds", "NoWhitespace", "OneOption", "TitleCase"]
@@ -22,6 +22,8 @@ _SPACE = re.compile(
 )
 # One group: ``split`` gives what is between and the words in turns.
 _PARTS = re.compile(r"([^\W\d_]+(?:['’][^\W\d_]+)*)")
+_LETTER = f"[{LATIN.replace('0-9', '')}]"
+_WESTERN_PARTS = re.compile(rf"({_LETTER}++(?:['’]{_LETTER}++)*)")
 _CLOSERS = re.compile(r"[ \t\"'”’»)\]*_`]*")
 _WRAPPERS = " \t\r\n\"'“”‘’*_`"
 
@@ -45,7 +47,8 @@ class TitleCase:
     kind: ClassVar[str] = "title_case"
 
     def check(self, text: Text) -> Finding:
-        pieces = _PARTS.split(text.plain)
+        seen = text.plain
+        pieces = (_WESTERN_PARTS if western(seen) else _PARTS).split(seen)
         words = pieces[1::2]
         last = len(words) - 1
         small = {word for word in set(words) if word[0].islower()}
