@@ -27,10 +27,15 @@ from rlenv_plugin_cuda.cases import Case
 
 from .frames import order_of, said_of, trial_of
 
-__all__ = ["drive", "guests"]
+__all__ = ["drive", "guests", "patience"]
 
 GUEST = Path(__file__).parent.parent / "guest"
 ROOM = 1 << 16  # bytes of a frame beside the outputs
+
+
+def patience(seconds: float) -> float:
+    """Seconds of wall time for so many of CPU: on a busy machine it is still the CPU that decides."""
+    return max(2 * seconds, min(20 + 5 * seconds, 80.0))
 
 
 @lru_cache(8)

@@ -12,7 +12,7 @@ from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.spec import Kernel
 
-from .driving import drive, guests
+from .driving import drive, guests, patience
 
 __all__ = ["Interpreter"]
 
@@ -55,6 +55,6 @@ class Interpreter:
 def _profile(budget: float, min_isolation: str) -> Profile:
     seconds = budget + OVERHEAD_S
     return Profile(
-        preload=("kernel_runner",), cpu_s=seconds, wall_s=max(2 * seconds, min(5 * seconds, 80.0)), memory_mb=MEMORY_MB, pids=8, output_bytes=1 << 12,
+        preload=("kernel_runner",), cpu_s=seconds, wall_s=patience(seconds), memory_mb=MEMORY_MB, pids=8, output_bytes=1 << 12,
         files=guests(*MODULES), min_isolation=min_isolation,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from rlenv_plugin_cuda.building.places import apart
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.spec import Kernel
 
-from .driving import drive, guests
+from .driving import drive, guests, patience
 from .interpreter import MODULES
 from .packages import folders, where
 
@@ -58,7 +58,7 @@ def _profile(budget: float, min_isolation: str) -> Profile:
     return Profile(
         preload=("kernel_rehearsed",),
         cpu_s=seconds,
-        wall_s=max(2 * seconds, min(5 * seconds, 80.0)),
+        wall_s=patience(seconds),
         memory_mb=MEMORY_MB,
         pids=1100,  # a thread for each of a block
         output_bytes=1 << 12,
