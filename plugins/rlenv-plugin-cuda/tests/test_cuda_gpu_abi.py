@@ -85,7 +85,7 @@ print(cuda.compile_ptx(k, given, cc=(9, 0))[0])
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     entry = done.stdout[done.stdout.index(".entry") :].partition(")")[0]

@@ -35,7 +35,7 @@ TASK = {
     "hidden": [{"n": 300}, {"n": 31}],
     "tol": {"atol": 1e-6, "rtol": 1e-5},
 }
-BOX = Box("process", {}, "process", 2.0)
+BOX = Box("process", {}, "process", 4.0)
 
 
 def answer(name: str) -> Program:
