@@ -78,6 +78,8 @@ def tables() -> dict[str, tuple[dict[str, Any], Callable[[int], str]]]:
         "choice": {"options": ["yes", "no"]}, "responses": {}, "section_order": {"headings": ["Section 1"]},
         "regex": {"pattern": r"wind.{0,40}cold"}, "no_urls": {}, "no_pii": {}, "language": {"language": "en"},
         "all": {"constraints": [{"kind": "no_comma"}]}, "any": {"constraints": [{"kind": "no_comma"}]},
+        "option": {"options": "yes/no"}, "csv_table": {"columns": ["a", "b"], "rows": 2},
+        "number_list": {"numbers": [1, 2]}, "multiple_choice": {"questions": 2, "options": 4},
         "not": {"constraint": {"kind": "no_comma"}},
         "at_least": {"n": 1, "constraints": [{"kind": "no_comma"}]},
     }  # fmt: skip
