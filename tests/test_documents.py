@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple
 
@@ -166,7 +167,7 @@ def test_everything_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
 def test_a_page_names_only_targets_and_folders_that_exist(page: Path) -> None:
     text = page.read_text("utf-8")
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    targets = re.findall(r"(?:^|`)make ([a-z]+)", text, re.M)
+    targets = re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M)
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     links = [link for link in re.findall(r"\]\(([^)#]+)", prose) if "://" not in link]
     local = re.findall(r"\./((?:core|plugins|contrib)[\w./-]*)", text)
@@ -180,7 +181,10 @@ def test_a_page_names_only_targets_and_folders_that_exist(page: Path) -> None:
 def test_commands_in_the_text_exist(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
     wrong = []
+    plugins = {entry.name for entry in entry_points(group="rlenv.commands")}
     for name, rest in re.findall(r"`rlenv ([a-z]+)([^`]*)`", prose):
+        if name in plugins:
+            continue
         if name not in BUILTIN:
             wrong.append(f"rlenv {name}")
             continue

@@ -58,7 +58,9 @@ def _holds(wanted: str, response: str) -> bool:
     folded = _folded(response)
     if any(form and _stands(form, folded) for form in _forms(wanted)):
         return True
-    if {wanted.casefold(), _folded(wanted)} & EMPTY and any(sign in response.casefold() for sign in EMPTY):
+    if {wanted.casefold(), _folded(wanted)} & EMPTY and any(
+        sign in response.casefold() for sign in EMPTY
+    ):
         return True
     value = _value(wanted)
     return value is not None and any(_near(_value(found), value) for found in _numbers(response))

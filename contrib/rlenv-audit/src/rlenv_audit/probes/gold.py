@@ -48,7 +48,9 @@ def _near(bench: Bench) -> Iterator[Try]:
     for task in bench.tasks:
         wanted = text_of(task.answer)
         for name, text in _missed(wanted) if wanted else ():
-            yield Try(task, bench.golds.write(task, carrier, text), name=name)
+            response = bench.golds.write(task, carrier, text)
+            if str(wanted).lstrip("-").isdigit() or not plainly_in(task, response):
+                yield Try(task, response, name=name)
 
 
 def _missed(wanted: str) -> Iterator[tuple[str, str]]:
