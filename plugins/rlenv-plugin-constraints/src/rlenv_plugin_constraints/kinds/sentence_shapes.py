@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -20,6 +21,7 @@ __all__ = [
     "SentenceTypes",
 ]
 
+_FIRST = itemgetter(0)
 _RUN = re.compile(r"([a-z])\1+")
 _CLOSERS = "\"'”’»)]}*_`"
 _QUESTION = "?？؟"
@@ -101,7 +103,7 @@ class GrowingAlliteration:
         return Finding(fits, runs[:100], "longer each time", spans)
 
     def _longest(self, words: list[str]) -> int:
-        initials = "".join([word[0] for word in words])
+        initials = "".join(map(_FIRST, words))
         if initials.isascii():
             alike = _RUN.finditer(initials.lower())
             return max((run.end() - run.start() for run in alike), default=min(1, len(words)))
