@@ -197,12 +197,10 @@ class Machine:
         """
         lengths = [*map(len, sets[0]), *sizes]
         buffers = [Buffer(self.driver, size) for size in lengths]
-        spare: dict[tuple[int, ...], list[Buffer]] = {}
-        for side, (_, plans) in enumerate(sides):
-            for plan in plans:
-                key = (side, *plan["temporaries"])
-                if key not in spare:
-                    spare[key] = [Buffer(self.driver, size) for size in plan["temporaries"]]
+        keys = {
+            (side, *plan["temporaries"]) for side, (_, plans) in enumerate(sides) for plan in plans
+        }
+        spare = {key: [Buffer(self.driver, size) for size in key[1:]] for key in sorted(keys)}
         flush = self._flusher()
         self.driver.persist_nothing()
         runs: list[list[Any]] = []
