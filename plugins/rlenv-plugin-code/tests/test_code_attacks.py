@@ -166,6 +166,14 @@ def test_honest_programs_are_paid_in_full(box: Box) -> None:
     assert not refused, f"{len(refused)} of {len(pairs)} programs:\n" + "\n".join(refused[:30])
 
 
+def test_a_library_is_there_for_programs_where_it_is_preloaded() -> None:
+    pairs = honest("numpy")
+    if not pairs:
+        pytest.skip("numpy is not installed")
+    with environment("jail", {}, preload=["numpy"], timeout=8.0, budget=24.0) as env:
+        assert list(wrong(verdicts(env, pairs), 1.0)) == []
+
+
 def suites(box: Box, budget: float) -> Environment:
     """Responses that are test suites."""
     backend, sandbox = box
