@@ -164,8 +164,6 @@ def _all(
             results.append(
                 result(probe, "skipped", reason=f"for {', '.join(probe.archetypes)} only")
             )
-        elif probe.full_only and not bench.full:
-            results.append(result(probe, "skipped", reason="only in --profile full"))
         elif fail_fast and any(one.findings for one in results):
             results.append(
                 result(probe, "skipped", reason="--fail-fast: something was found before")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-FOUND, BROKEN, INCOMPLETE = 1, 2, 3
+FOUND, INCOMPLETE = 1, 3  # 2 is a mistake of the person, as everywhere
 OUT = click.Path(path_type=Path, dir_okay=False)
 
 

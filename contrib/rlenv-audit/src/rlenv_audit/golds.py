@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rlenv.values import Task
 
-from .solved import plainly_in, text_of
+from .solved import text_of
 
 if TYPE_CHECKING:
     from .bench import Bench
 
-__all__ = ["CARRIERS", "Golds", "plainly_in", "text_of"]
+__all__ = ["CARRIERS", "Golds"]
 
 # How an answer is written down, by the forms that verifiers of the field read.
 CARRIERS: Mapping[str, str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
@@ -14,7 +14,7 @@ from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.model import Finding, Reply, Result, Severity
 from rlenv_audit.statistics import rate
 
-__all__ = ["Probe", "Skip", "Try", "expecting", "finding", "run"]
+__all__ = ["Probe", "Skip", "Try", "counted", "expecting", "finding", "result", "run"]
 
 MOST_FINDINGS = 3  # of one probe; the rate tells how many more there are
 
@@ -46,7 +46,6 @@ class Probe:
     tries: Callable[[Bench], Iterable[Try]] | None = None
     special: Callable[[Bench, Probe], Result] | None = None
     archetypes: tuple[str, ...] = ()
-    full_only: bool = False
 
     @property
     def family(self) -> str:
@@ -123,9 +122,15 @@ def result(probe: Probe, status: Any, **more: Any) -> Result:
     )
 
 
-def expecting(
-    bench: Bench, probe: Probe, tries: Iterable[Try], figures: Mapping[str, Any] | None = None
+def counted(
+    probe: Probe, found: Sequence[Finding], hits: int, trials: int, most: int = 2
 ) -> Result:
+    """What a probe says that counts by itself: found or clean, its rate, and the first of its findings."""
+    status = "found" if found else "clean"
+    return result(probe, status, rate=rate(hits, trials), findings=tuple(found[:most]))
+
+
+def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     """Ask every response, and count the tasks on which one of them is not treated as it must be."""
     asked: dict[str | None, bool] = {}
     wrong: list[tuple[Try, Reply]] = []
@@ -146,7 +151,7 @@ def expecting(
     hits = rate(sum(asked.values()), len(asked))
     status = "found" if wrong else "clean" if complete else "incomplete"
     return result(
-        probe, status, rate=hits, findings=tuple(_findings(bench, probe, wrong)), figures=dict(figures or {}),
+        probe, status, rate=hits, findings=tuple(_findings(bench, probe, wrong)),
         reason="" if complete else "the budget ended before all tasks were tried",
     )  # fmt: skip
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
-from rlenv_audit.golds import CARRIERS, plainly_in, text_of
+from rlenv_audit.golds import CARRIERS
 from rlenv_audit.model import Result
+from rlenv_audit.solved import plainly_in, text_of
 from rlenv_audit.statistics import rate
 
 from .base import Probe, Skip, Try, finding, result

@@ -13,7 +13,7 @@ from rlenv_audit.model import Reply, Result
 from rlenv_audit.statistics import rate
 from rlenv_audit.target.process import Pair, Target
 
-from .base import Probe, finding, result
+from .base import Probe, counted, finding, result
 
 __all__ = ["PROBES"]
 
@@ -23,11 +23,7 @@ Again = Callable[[Bench, Sequence[Pair]], list[Reply]]
 def _sample(bench: Bench) -> list[Pair]:
     """Right, wrong and odd responses, two dozen of them."""
     tasks = bench.tasks[:8]
-    golds = dict(
-        zip(
-            (t.id for t, _ in bench.golds.known()), (g for _, g in bench.golds.known()), strict=True
-        )
-    )
+    golds = {task.id: gold for task, gold in bench.golds.known()}
     pairs: list[Pair] = []
     for task in tasks:
         pairs += [
@@ -77,12 +73,7 @@ def _verdict(
                 )
             )
     found.sort(key=lambda f: len(f.response))
-    return result(
-        probe,
-        "found" if found else "clean",
-        rate=rate(sum(tasks.values()), len(tasks)),
-        findings=tuple(found[:2]),
-    )
+    return counted(probe, found, sum(tasks.values()), len(tasks))
 
 
 def _same(one: Reply, two: Reply) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlenv_audit.bench import Bench
-from rlenv_audit.golds import plainly_in, text_of
+from rlenv_audit.solved import plainly_in, text_of
 
 from .base import Probe, Skip, Try
 

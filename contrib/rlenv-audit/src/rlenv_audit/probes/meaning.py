@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench
-from rlenv_audit.golds import plainly_in, text_of
+from rlenv_audit.solved import plainly_in, text_of
 
 from .base import Probe, Skip, Try
 

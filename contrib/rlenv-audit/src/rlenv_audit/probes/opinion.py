@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlenv_audit.bench import Bench
-from rlenv_audit.golds import plainly_in
+from rlenv_audit.solved import plainly_in
 
 from .base import Probe, Skip, Try
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from rlenv_audit.bench import Bench
 from rlenv_audit.model import Finding, Result
-from rlenv_audit.statistics import rate
 
-from .base import Probe, Try, finding, result
+from .base import Probe, Try, counted, finding
 
 __all__ = ["NASTY", "PROBES"]
 
@@ -75,12 +74,7 @@ def _range(bench: Bench, probe: Probe) -> Result:
                 )
             )
     found.sort(key=lambda f: len(f.response))
-    return result(
-        probe,
-        "found" if found else "clean",
-        rate=rate(sum(tasks.values()), len(tasks)),
-        findings=tuple(found[:2]),
-    )
+    return counted(probe, found, sum(tasks.values()), len(tasks))
 
 
 def _types(bench: Bench, probe: Probe) -> Result:
@@ -92,12 +86,7 @@ def _types(bench: Bench, probe: Probe) -> Result:
         finding(probe, task, text, None, reply.message, "a number")
         for (task, text), reply in zip(pairs, replies, strict=True) if reply.fault == "type"
     ]  # fmt: skip
-    return result(
-        probe,
-        "found" if found else "clean",
-        rate=rate(min(len(found), len(pairs)), len(pairs)),
-        findings=tuple(found[:1]),
-    )
+    return counted(probe, found, min(len(found), len(pairs)), len(pairs), most=1)
 
 
 def _mutates(bench: Bench, probe: Probe) -> Result:
@@ -107,12 +96,7 @@ def _mutates(bench: Bench, probe: Probe) -> Result:
         finding(probe, task, text, reply.reward, "the call changes the task that it is given", "the task as it was")
         for (task, text), reply in zip(pairs, replies, strict=True) if reply.mutated
     ]  # fmt: skip
-    return result(
-        probe,
-        "found" if found else "clean",
-        rate=rate(len(found), len(pairs)),
-        findings=tuple(found[:1]),
-    )
+    return counted(probe, found, len(found), len(pairs), most=1)
 
 
 PROBES = (

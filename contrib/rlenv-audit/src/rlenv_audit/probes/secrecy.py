@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench
-from rlenv_audit.golds import text_of
 from rlenv_audit.model import Result
-from rlenv_audit.statistics import rate
+from rlenv_audit.solved import text_of
 
-from .base import Probe, Skip, finding, result
+from .base import Probe, Skip, counted, finding
 
 __all__ = ["PROBES"]
 
@@ -76,12 +75,7 @@ def _prompt(bench: Bench, probe: Probe) -> Result:
                 break
     if not tried:
         raise Skip("its tasks have no answer that is long enough to be recognized")
-    return result(
-        probe,
-        "found" if found else "clean",
-        rate=rate(len(found), len(bench.tasks)),
-        findings=tuple(found[:2]),
-    )
+    return counted(probe, found, len(found), len(bench.tasks))
 
 
 def _details(bench: Bench, probe: Probe) -> Result:
@@ -127,12 +121,7 @@ def _details(bench: Bench, probe: Probe) -> Result:
                 break
     if not tried:
         raise Skip("its tasks have no answer that is long enough to be recognized")
-    return result(
-        probe,
-        "found" if found else "clean",
-        rate=rate(len(found), tried),
-        findings=tuple(found[:2]),
-    )
+    return counted(probe, found, len(found), tried)
 
 
 PROBES = (

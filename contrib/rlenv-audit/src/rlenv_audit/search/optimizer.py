@@ -17,11 +17,12 @@ from attrs import define, field
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
-from rlenv_audit.golds import CARRIERS, plainly_in, text_of
+from rlenv_audit.golds import CARRIERS
 from rlenv_audit.model import Finding, Reply, Result
 from rlenv_audit.probes.base import Probe, finding, result
 from rlenv_audit.probes.baselines import CONSTANTS
 from rlenv_audit.probes.exploits import INJECTIONS
+from rlenv_audit.solved import plainly_in, text_of
 from rlenv_audit.statistics import rate
 
 from .shrink import shrunk

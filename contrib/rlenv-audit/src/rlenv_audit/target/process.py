@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import select
 import signal
@@ -56,7 +55,6 @@ class Target:
         self.spec = spec
         self.patience = patience
         self.calls = 0
-        self.restarts = 0
         self._buffer = b""
         self._process: subprocess.Popen[bytes] | None = None
         self._orders = self._replies = -1
@@ -96,7 +94,6 @@ class Target:
         """Replies until all are there, or the process is gone; alone, the response that it hung on is named."""
         if self._process is None:
             self._start()
-            self.restarts += 1
         orders = [
             [task.id if task.id in self._own else task_to(task), text] for task, text in pairs
         ]
@@ -229,8 +226,3 @@ def _reply(message: Mapping[str, Any]) -> Reply:
         None if reward is None else float(reward), message.get("fault", ""), message.get("message", ""), message.get("said", ""),
         float(message["seconds"]), bool(message["mutated"]),
     )  # fmt: skip
-
-
-def sound(reply: Reply) -> bool:
-    """Whether there is a reward, and it is a finite number in [0, 1]."""
-    return reply.reward is not None and math.isfinite(reply.reward) and 0 <= reply.reward <= 1
