@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
@@ -12,7 +12,7 @@ from rlenv_plugin_cuda.artifacts import Launch, Trial
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.numbers import to_bytes
 
-__all__ = ["order_of", "said_of", "trial_of"]
+__all__ = ["filled", "order_of", "said_of", "trial_of"]
 
 SAID = 300  # characters
 
@@ -59,11 +59,15 @@ def trial_of(place: int, case: Case, frame: bytes) -> Trial:
         _count(said.get(key)) for key in ("line", "launches", "threads", "shared")
     )
     empty = Trial(place, None, "", "", line, launches, threads, shared, launched)
+    return filled(empty, said, body, [len(poison) for poison in case.poison])
+
+
+def filled(empty: Trial, said: Mapping[str, Any], body: bytes, sizes: Sequence[int]) -> Trial:
+    """A trial with its outputs, of these sizes in bytes, or with what a runner says broke it."""
     if "broken" in said:
         what, words = str(said["broken"])[:40] or "error", str(said.get("said", ""))[:SAID]
         return evolve(empty, broken=what, said=words)
-    sizes = [len(poison) for poison in case.poison]
-    if said.get("case") != place or len(body) != sum(sizes):
+    if said.get("case") != empty.case or len(body) != sum(sizes):
         return evolve(empty, broken="lost", said="no outputs of the right size came back")
     outputs, start = [], 0
     for size in sizes:

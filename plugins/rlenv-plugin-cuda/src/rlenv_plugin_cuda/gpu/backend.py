@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from attrs import evolve, frozen
 
 from rlenv_plugin_cuda.artifacts import Program, Runs, Trial
+from rlenv_plugin_cuda.backends.frames import filled
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.numbers import to_bytes
@@ -77,7 +77,7 @@ async def _trials(
             }  # fmt: skip
             room = sum(map(len, poison))
             said, body = await process.say(order, [*inputs, *poison], room)
-            trials.append(_trial(empty, said, body, [len(part) for part in poison]))
+            trials.append(filled(empty, said, body, [len(part) for part in poison]))
             if trials[-1].broken:
                 break
     except Silent as silent:
@@ -95,15 +95,3 @@ def _empty(place: int, plan: Plan) -> Trial:
     return Trial(
         place, None, launches=len(plan.steps), threads=threads, shared=shared, launched=launched
     )
-
-
-def _trial(empty: Trial, said: dict[str, Any], body: bytes, sizes: Sequence[int]) -> Trial:
-    if "broken" in said:
-        return evolve(empty, broken=str(said["broken"])[:40], said=str(said.get("said", ""))[:300])
-    if said.get("case") != empty.case or len(body) != sum(sizes):
-        return evolve(empty, broken="lost", said="no outputs of the right size came back")
-    outputs, place = [], 0
-    for size in sizes:
-        outputs.append(body[place : place + size])
-        place += size
-    return evolve(empty, outputs=tuple(outputs))

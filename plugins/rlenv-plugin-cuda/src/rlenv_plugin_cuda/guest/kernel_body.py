@@ -27,26 +27,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
         what,
     )  # fmt: skip
 else:
-    from .kernel_words import (
-        ARRAY,
-        BARRIERS,
-        BUILTINS,
-        CALLS,
-        DEPTH,
-        DTYPES,
-        EXPRESSIONS,
-        HOST,
-        MATH,
-        STATEMENTS,
-        WARP,
-        Answer,
-        Function,
-        Refused,
-        number,
-        plain,
-        value,
-        what,
-    )  # fmt: skip
+    from .kernel_words import *  # noqa: F403 - the same names
 
 __all__ = ["Body"]
 

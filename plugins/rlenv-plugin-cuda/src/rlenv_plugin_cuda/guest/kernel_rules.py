@@ -37,28 +37,7 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
     )  # fmt: skip
 else:
     from .kernel_body import Body
-    from .kernel_words import (
-        BARRIERS,
-        BUILTINS,
-        CALLS,
-        DTYPES,
-        FACTS,
-        HOST,
-        INDICES,
-        JIT,
-        MATH,
-        MODULES,
-        NUMBERS,
-        SOURCE_BYTES,
-        WARP,
-        Answer,
-        Function,
-        Refused,
-        known,
-        number,
-        plain,
-        what,
-    )  # fmt: skip
+    from .kernel_words import *  # noqa: F403 - the same names
 
 __all__ = [
     "BARRIERS", "CALLS", "DTYPES", "FACTS", "HOST", "INDICES", "MATH", "NUMBERS", "WARP", "Answer", "Function", "Refused", "read",
