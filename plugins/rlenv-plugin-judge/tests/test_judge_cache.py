@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,36 @@ def test_several_processes_share_a_file(path: Path) -> None:
             assert found is not None
             assert found.text == f"{name} {i}"
     cache.close()
+
+
+def test_several_may_begin_the_same_file_at_once(tmp_path: Path) -> None:
+    for round_ in range(15):
+        path, together = tmp_path / f"{round_}.cache", threading.Barrier(4)
+
+        def one(name: str, path: Path = path, together: threading.Barrier = together) -> None:
+            cache = Cache(path)
+            together.wait()
+            cache.put(name, REPLY)
+            cache.close()
+
+        threads = [threading.Thread(target=one, args=(str(n),)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        cache = Cache(path)
+        assert [n for n in range(4) if cache.get(str(n)) is None] == []
+        cache.close()
+
+
+def test_replies_that_could_not_be_kept_are_told_of(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.write_text("my notes\n" * 1000, encoding="utf-8")
+    with caplog.at_level("WARNING", logger="rlenv.judge"):
+        filled(path)
+    assert "remove the file" in caplog.text
+    assert "were not kept" in caplog.text
 
 
 def test_a_file_that_is_no_cache_is_an_error_and_stays_as_it_is(path: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import sqlite3
 import threading
+import time
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -23,6 +25,7 @@ _APPLICATION = 0x726C6A31  # "rlj1": no other program's file is written to
 _GATHER = 0.1  # seconds of replies that are written at once
 _READER_WAITS = 2.0  # seconds for a lock; an event loop stands still meanwhile
 _WRITER_WAITS = 30.0
+_log = logging.getLogger("rlenv.judge")
 _FIND = "SELECT value FROM replies WHERE key = ?"
 
 
@@ -111,7 +114,7 @@ class Cache:
             self._writer = None
 
     def close(self) -> None:
-        """Wait until all is written, and let go of the file."""
+        """Wait until all is written, and let go of the file; what could not be written is logged."""
         writer = self._writer
         if writer is not None:
             self._hurry.set()
@@ -121,6 +124,8 @@ class Cache:
             if self._db is not None:
                 self._db.close()
                 self._db = None
+        if self._broken is not None:
+            _log.warning("%s; its last replies were not kept", self._damaged(self._broken))
 
     def _check(self) -> None:
         if self._broken is not None:
@@ -152,20 +157,42 @@ class Cache:
             self.path, timeout=patience, isolation_level=None, check_same_thread=False
         )
         try:
-            ours = db.execute("PRAGMA application_id").fetchone()[0]
-            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if ours != _APPLICATION and (ours or tables):
-                raise ConfigError(f"cache: {self.path} is a database of something else")
-            db.execute("PRAGMA journal_mode = WAL")
+            if not self._is_ours(db):
+                self._begin(db, patience)
             db.execute("PRAGMA synchronous = NORMAL")
-            if ours != _APPLICATION:
-                make = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value BLOB)"
-                db.execute(make)
-                db.execute(f"PRAGMA application_id = {_APPLICATION}")
         except BaseException:
             db.close()
             raise
         return db
+
+    def _is_ours(self, db: sqlite3.Connection) -> bool:
+        # in this order: another process may begin the file between the two reads
+        tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        ours = db.execute("PRAGMA application_id").fetchone()[0]
+        if ours != _APPLICATION and (ours or tables):
+            raise ConfigError(f"cache: {self.path} is a database of something else")
+        return bool(tables)
+
+    def _begin(self, db: sqlite3.Connection, patience: float) -> None:
+        """Several processes may begin one file: whoever comes second finds it whole."""
+        _to_wal(db, patience)
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value BLOB)")
+        db.execute(f"PRAGMA application_id = {_APPLICATION}")
+        db.execute("COMMIT")
+
+
+def _to_wal(db: sqlite3.Connection, patience: float) -> None:
+    """SQLite waits for no lock here, whatever its timeout: so this asks again."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as err:
+            if "locked" not in str(err) or time.monotonic() > until:
+                raise
+        time.sleep(0.005)
 
 
 def _make_private(path: Path) -> None:
