@@ -98,7 +98,7 @@ class Registry:
         Raises:
             PluginError: as ``load`` does, or when the hook itself fails.
         """
-        return self._call(plugin, "rlenv_stages")
+        return self.supplied(plugin, "rlenv_stages")
 
     def stage_type(self, use: str) -> Any:
         """The class that ``use = "plugin/short"`` names.
@@ -127,7 +127,7 @@ class Registry:
         plugin, slash, short = name.partition("/")
         if not slash:
             plugin, short = port, name
-        ports = self._call(plugin, "rlenv_parts")
+        ports = self.supplied(plugin, "rlenv_parts")
         offered = ports.get(port) or {}
         if short not in offered:
             hint = suggest(short, offered, what=f"its parts for '{port}'")
@@ -192,7 +192,12 @@ class Registry:
             self._pluggy.add_hookspecs(hooks)
         return self._pluggy
 
-    def _call(self, name: str, hook: str) -> dict[str, Any]:
+    def supplied(self, name: str, hook: str) -> dict[str, Any]:
+        """What a plugin's hook gives, as ``supplied("math", "rlenv_examples")``; empty where it has none.
+
+        Raises:
+            PluginError: as ``load`` does, or when the hook itself fails.
+        """
         functions = self._functions(self.load(name), hook)
         try:
             result = functions[0]() if functions else {}

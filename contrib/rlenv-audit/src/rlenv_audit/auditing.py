@@ -186,7 +186,7 @@ def _hooks(target: Target, archetypes: Sequence[str], hook: str) -> Iterator[tup
         if wanted and not mine:
             continue
         try:
-            given = known._call(info.name, hook)
+            given = known.supplied(info.name, hook)
         except RlenvError:  # a plugin that is broken has no say here; `rlenv plugins` tells of it
             continue
         for short, values in given.items():

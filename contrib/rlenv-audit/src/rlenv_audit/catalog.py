@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .probes import (
     baselines,
     cost,
@@ -38,13 +36,7 @@ def probes() -> tuple[Probe, ...]:
     found = list(OWN)
     known = registry()
     for info in known.infos():
-        for made in known._call(info.name, "rlenv_parts").get("probe", {}).values():
-            part = made if not isinstance(made, str) else _resolved(made)
+        for short in known.supplied(info.name, "rlenv_parts").get("probe", {}):
+            part = known.parts("probe", f"{info.name}/{short}")
             found += part if isinstance(part, (list, tuple)) else [part]
     return tuple(found)
-
-
-def _resolved(target: str) -> Any:
-    from rlenv.plugins import resolve
-
-    return resolve(target)

@@ -58,7 +58,7 @@ def _known(plugin: str) -> _Plugin:
     found = registry()
     stages = found.stages(plugin)
     hooks = ("rlenv_examples", "rlenv_rewrites", "rlenv_attacks")
-    examples, rewrites, attacks = (found._call(plugin, hook) for hook in hooks)
+    examples, rewrites, attacks = (found.supplied(plugin, hook) for hook in hooks)
     return _Plugin(plugin, found.info(plugin).target, stages, examples, rewrites, attacks)
 
 
