@@ -11,6 +11,7 @@ import pytest
 import rlenv_plugin_constraints as plugin
 from rlenv.plugins import resolve
 from rlenv.stage import PHASES, Attempt
+from rlenv.values import Task
 from rlenv_plugin_constraints.kinds import KINDS
 from rlenv_plugin_constraints.stages.all import All
 
@@ -52,6 +53,27 @@ def test_examples_are_worth_what_they_say(at: int) -> None:
     passed = [response for task, response in suite.wrong if stage.check(Attempt(task, response)).score >= 1]  # fmt: skip
     failed = [response for task, response in suite.right if stage.check(Attempt(task, response)).score < 1]  # fmt: skip
     assert (passed, failed) == ([], [])
+
+
+@pytest.mark.parametrize("rewrite", plugin.rlenv_rewrites()["ifeval"], ids=lambda r: r.name)
+@pytest.mark.parametrize(
+    ("table", "response"),
+    [
+        ({"kind": "json", "type": "object"}, '{"name": "José\'s"}\n'),
+        ({"kind": "json_schema", "schema": {"const": ["José's"]}}, '["José\'s"]'),
+        ({"kind": "python"}, "x = 'é'\n"),
+    ],
+    ids=lambda value: value["kind"] if isinstance(value, dict) else "",
+)
+def test_a_document_is_kept_by_what_says_that_it_keeps(
+    rewrite: Any, table: dict[str, Any], response: str
+) -> None:
+    task = Task("Write it.", info={"constraints": [table]})
+    stage = All(source="info.constraints")
+    changed = rewrite.apply(task, response)
+
+    assert stage.check(Attempt(task, response)).score == 1.0
+    assert changed is None or stage.check(Attempt(task, changed)).score == 1.0
 
 
 @pytest.mark.parametrize("rewrite", plugin.rlenv_rewrites()["all"], ids=lambda r: r.name)

@@ -12,6 +12,8 @@ from rlenv.values import Task
 __all__ = ["keeping", "rewrites"]
 
 _CYRILLIC = str.maketrans("aeopcyx", "аеорсух")
+_DOCUMENTS = ("json", "csv", "yaml", "xml", "python", "sql", "patch", "regex")
+_OF_PROSE = ("byte order mark", "curly apostrophes", "decomposed accents")
 
 
 def rewrites() -> Sequence[Rewrite]:
@@ -21,16 +23,26 @@ def rewrites() -> Sequence[Rewrite]:
 
 
 def keeping() -> Sequence[Rewrite]:
-    """Rewrites that no reader would notice."""
-    return [Rewrite(name, _always(edit), keeps=True) for name, edit in _KEEPING.items()]
+    """Rewrites that no reader would notice; of documents only those that no parser notices either."""
+    return [
+        Rewrite(name, _always(edit, prose=name in _OF_PROSE), keeps=True)
+        for name, edit in _KEEPING.items()
+    ]
 
 
-def _always(edit: Callable[[str], str]) -> Callable[[Task, str], str | None]:
-    def apply(_task: Task, response: str) -> str | None:
+def _always(edit: Callable[[str], str], *, prose: bool) -> Callable[[Task, str], str | None]:
+    def apply(task: Task, response: str) -> str | None:
         changed = edit(response)
-        return None if changed == response else changed
+        return None if changed == response or (prose and _is_document(task)) else changed
 
     return apply
+
+
+def _is_document(task: Task) -> bool:
+    """Whether the response is read by a parser, to which a mark before it or another letter is no matter of style."""
+    kinds = [table["kind"] for table in task.info.get("constraints", ())]
+    kinds += task.info.get("instruction_id_list", ())
+    return any(str(kind).rpartition(":")[2].startswith(_DOCUMENTS) for kind in kinds)
 
 
 def _of(kind: str, edit: Callable[[str, Mapping[str, Any]], str]) -> Any:
