@@ -38,20 +38,19 @@ def sentences(text: str) -> list[tuple[int, int]]:
     the number of a list item, nor where a small letter follows an ellipsis or a quotation ("Why?" he asked).
     """
     found: list[tuple[int, int]] = []
-    start = 0
-    for cut in [*(match.start() for match in _STRUCTURE.finditer(text)), len(text)]:
-        found += _within(text, start, cut)
-        start = cut
-    return found
-
-
-def _within(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    found = []
-    for match in _END.finditer(text, start, end):
+    cuts = iter([*(match.start() for match in _STRUCTURE.finditer(text)), len(text)])
+    start, end = 0, next(cuts)
+    for match in _END.finditer(text):
+        while end <= match.start():
+            found += _trimmed(text, start, end)
+            start, end = end, next(cuts)
         if _ends(text, match, start, end):
             found += _trimmed(text, start, match.end())
             start = match.end()
-    return found + _trimmed(text, start, end)
+    for cut in (end, *cuts):
+        found += _trimmed(text, start, cut)
+        start = cut
+    return found
 
 
 def _ends(text: str, match: re.Match[str], start: int, end: int) -> bool:

@@ -6,45 +6,18 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, islice
 from typing import Any
 
 from .sentences import sentences
-from .views import LATIN, Span, View, caseless, look_alikes, plain, western
+from .views import Span, View, beyond_ascii, caseless, look_alikes, plain, western
+from .words import flattened, pattern_of
 
 __all__ = ["Text", "base"]
 
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 _MARKS = re.compile("[\u0300-\u036f]")
-
-
-def _simple(letter: str, joins: str) -> re.Pattern[str]:
-    """The first branch is all that most words need."""
-    run = f"[{letter}]"
-    return re.compile(
-        rf"{run}++(?![{joins}.,:]{run})"
-        r"|(?:[A-Za-z]\.){2,}"
-        rf"|{run}++(?:[{joins}]{run}++|(?<=[0-9])[.,:][0-9]{run}*+){{0,4}}"
-    )
-
-
-_ASCII_WORD = _simple("A-Za-z0-9", r"'\-_&")
-_LATIN_WORD = _simple(LATIN, r"'\u2019\u2018\-\u2010\u2011_&")
-
-
-@lru_cache(maxsize=1)
-def _word() -> Any:
-    import regex  # type: ignore[import-untyped]
-
-    unspaced = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
-    letter = rf"[\p{{L}}\p{{N}}--{unspaced}]"
-    run = rf"{letter}[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--{unspaced}]*+"
-    return regex.compile(
-        rf"(?:[A-Za-z]\.){{2,}}|{unspaced}[\p{{M}}\u30FC]*+"
-        rf"|{run}(?:['’‘\-‐‑_&]{run}|(?<=\p{{N}})[.,:٫٬](?=\p{{N}}){run}){{0,4}}",
-        regex.V1,
-    )
 
 
 def base(text: str) -> str:
@@ -73,9 +46,16 @@ class Text:
 
     @cached_property
     def _pattern(self) -> Any:
-        if self.raw.isascii():
-            return _ASCII_WORD
-        return _LATIN_WORD if western(self.raw) else _word()
+        return pattern_of(self.raw)
+
+    @cached_property
+    def odd(self) -> frozenset[str]:
+        """Its characters beyond ASCII."""
+        return beyond_ascii(self.raw)
+
+    @cached_property
+    def _flat(self) -> str | None:
+        return flattened(self.raw, self.odd)
 
     @cached_property
     def words(self) -> list[str]:
@@ -103,13 +83,15 @@ class Text:
 
     def words_within(self, start: int, end: int) -> list[str]:
         """The words of a part that white space bounds."""
+        if self._flat is not None:
+            return self._flat[start:end].split()
         found: list[str] = self._pattern.findall(self.raw, start, end)
         return found
 
     @cached_property
     def sentence_words(self) -> list[list[str]]:
         """The words that begin in each sentence."""
-        if self._pattern in (_ASCII_WORD, _LATIN_WORD):
+        if self._flat is not None or self.raw.isascii() or western(self.raw):
             return [self.words_within(*span) for span in self.sentences]
         starts = [start for start, _ in self.word_spans]  # no white space need stand between
         places = [(bisect_left(starts, a), bisect_left(starts, b)) for a, b in self.sentences]
@@ -123,6 +105,8 @@ class Text:
     @cached_property
     def lower_words(self) -> list[str]:
         """The words without case."""
+        if self._flat is not None:
+            return self._flat.casefold().split()
         return _apart("\n".join(self.words).casefold())
 
     @cached_property
@@ -177,7 +161,7 @@ class Text:
     @cached_property
     def plain_view(self) -> View:
         """As a reader sees it: compatibility forms composed (NFKC), invisible characters gone."""
-        return plain(self.raw)
+        return plain(self.raw, self.odd)
 
     @cached_property
     def caseless_view(self) -> View:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 
 from attrs import frozen
@@ -13,6 +15,7 @@ __all__ = [
     "UNSEEN",
     "Span",
     "View",
+    "beyond_ascii",
     "caseless",
     "look_alikes",
     "plain",
@@ -32,42 +35,84 @@ LATIN = "A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f"
 _WESTERN = re.compile(
     f"[\x00-\x7f{LATIN}\u00a0-\u00a9\u00ab\u00b0\u00b7\u00bb\u00bf\u00d7\u00f7\u2010-\u2026\u2030-\u203a\u20ac\u2122\u2190-\u2193\u2212]*+"
 )
-_BEYOND_ASCII = re.compile("[^\x00-\x7f]")
+_ASCII = bytes(range(128))
+_NO_SMALL = bytes(set(range(128)) - set(b"abcdefghijklmnopqrstuvwxyz"))
+_SIGNS = 100  # different ones that are replaced one after another, each in the whole text
 _UNSEEN = re.compile(f"[{UNSEEN}]+")
 _ALIKE = dict(zip("‘’‚‛ʼʹ′＇`´“”„‟″«»‐‑‒–—−", "''''''''''\"\"\"\"\"\"\"------", strict=True))
-_QUOTES = str.maketrans(_ALIKE)
 # Caseless letters of other alphabets that cannot be told from Latin ones.
-_LATIN = str.maketrans(
-    "аеорсухіјѕһԁԛԝӏьѵԍвкмнтпгαβεζηικμνορτυχωγϲϳıɑɡʟɩոսօցհհᴀʙᴄᴅᴇɢʜᴊᴋᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ",
-    "aeopcyxijshdqwlbvgbkmhtnrabezhikmvoptuxwycjiaglinuoghhabcdeghjkmnoprtuvwyz",
+_ALPHABETS = dict(
+    zip(
+        "аеорсухіјѕһԁԛԝӏьѵԍвкмнтпгαβεζηικμνορτυχωγϲϳıɑɡʟɩոսօցհհᴀʙᴄᴅᴇɢʜᴊᴋᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ",
+        "aeopcyxijshdqwlbvgbkmhtnrabezhikmvoptuxwycjiaglinuoghhabcdeghjkmnoprtuvwyz",
+        strict=True,
+    )
 )
-_SMALL_CAPITALS = str.maketrans(
-    "ᴀʙᴄᴅᴇɢʜᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢɑɡ", "abcdeghjklmnoprtuvwyzag"
+_LATIN = str.maketrans(_ALPHABETS)
+_SMALL_CAPITALS = dict(
+    zip("ᴀʙᴄᴅᴇɢʜᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢɑɡ", "abcdeghjklmnoprtuvwyzag", strict=True)
 )  # Latin themselves
 _DECORATION = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # fmt: skip
 _ASCII_LETTER = re.compile("[a-z]", re.ASCII)
 
 
-@frozen(eq=False)
+def _odd(signs: Iterable[str]) -> frozenset[str]:
+    return frozenset(sign for sign in signs if sign > "\x7f")
+
+
+@frozen(eq=False, slots=False)
 class View:
     """A text derived from a response.
 
     Args:
         text: the text.
-        places: offset in the response of each character and of the end; None where they are equal.
+        odd: its characters beyond ASCII.
+        placed: gives the offset in the response of each character and of the end; None where they are equal.
     """
 
     text: str
-    places: list[int] | None = None
+    odd: frozenset[str] = frozenset()
+    placed: Callable[[], Sequence[int]] | None = None
+
+    @cached_property
+    def places(self) -> Sequence[int] | None:
+        return None if self.placed is None else self.placed()
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span of the response that ``text[start:end]`` was made of."""
-        if self.places is None:
+        places = self.places
+        if places is None:
             return start, end
-        first, last = self.places[start], self.places[max(start, end - 1)]
-        while end < len(self.text) and self.places[end] == last:
+        first, last = places[start], places[max(start, end - 1)]
+        while end < len(self.text) and places[end] == last:
             end += 1
-        return first, self.places[end] if end > start else first
+        return first, places[end] if end > start else first
+
+    def read_as(self, text: str, odd: frozenset[str]) -> View:
+        """Another text, each of whose characters stands where this one's does."""
+        return View(text, odd, None if self.placed is None else partial(getattr, self, "places"))
+
+    def every_place(self) -> Sequence[int]:
+        return range(len(self.text) + 1) if self.places is None else self.places
+
+
+def beyond_ascii(text: str) -> frozenset[str]:
+    """The characters of a text that are not ASCII."""
+    return frozenset() if text.isascii() else frozenset(_rest(text))
+
+
+def _rest(text: str) -> str:
+    """The text without its ASCII."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")  # fmt: skip
+
+
+def _replaced(text: str, signs: Mapping[str, str]) -> str:
+    """``translate``, much faster for a few signs, none of which another one becomes."""
+    if len(signs) > _SIGNS:
+        return text.translate({ord(sign): other for sign, other in signs.items()})
+    for sign, other in signs.items():
+        text = text.replace(sign, other)
+    return text
 
 
 def western(raw: str) -> bool:
@@ -75,30 +120,52 @@ def western(raw: str) -> bool:
     return _WESTERN.fullmatch(raw) is not None
 
 
-def plain(raw: str) -> View:
-    """As a reader sees it: compatibility forms composed (NFKC), invisible characters gone."""
-    if raw.isascii() or (unicodedata.is_normalized("NFKC", raw) and _UNSEEN.search(raw) is None):
+def plain(raw: str, odd: frozenset[str] | None = None) -> View:
+    """As a reader sees it: compatibility forms composed (NFKC), invisible characters gone.
+
+    Args:
+        raw: the text.
+        odd: its characters beyond ASCII, where they are known.
+    """
+    if raw.isascii():
         return View(raw)
-    return _simply_mapped(raw) if western(raw) else _mapped(raw)
+    odd = beyond_ascii(raw) if odd is None else odd
+    if len(odd) > _SIGNS or any(_reading(sign) is None for sign in odd):
+        return _composed(raw, odd)
+    changed = {sign: seen for sign in odd if (seen := _reading(sign) or "") != sign}
+    if not changed:
+        return View(raw, odd)
+    unseen_first = dict(sorted(changed.items(), key=lambda item: item[1] != ""))
+    left = _odd(c for sign in odd for c in changed.get(sign, sign))
+    return View(_replaced(raw, unseen_first), left, partial(_places, raw, changed))
 
 
-def _simply_mapped(raw: str) -> View:
-    """Where every character stands for itself, without marks to compose with."""
-    pieces: list[str] = []
+@lru_cache(maxsize=4096)
+def _reading(sign: str) -> str | None:
+    """What a sign reads as wherever it stands; None for what joins what is before it."""
+    if _UNSEEN.match(sign):
+        return ""
+    if unicodedata.category(sign)[0] == "M" or "\u1100" <= sign <= "\u11ff":
+        return None
+    return unicodedata.normalize("NFKC", sign)
+
+
+def _places(raw: str, changed: Mapping[str, str]) -> list[int]:
     places: list[int] = []
     end = 0
-    for found in _BEYOND_ASCII.finditer(raw):
+    for found in re.finditer(f"[{re.escape(''.join(changed))}]", raw):
         start = found.start()
-        seen = unicodedata.normalize("NFKC", found.group())
-        pieces += [raw[end:start], seen]
         places += range(end, start)
-        places += [start] * len(seen)
+        places += [start] * len(changed[found.group()])
         end = start + 1
     places += range(end, len(raw) + 1)
-    return View("".join([*pieces, raw[end:]]), places)
+    return places
 
 
-def _mapped(raw: str) -> View:
+def _composed(raw: str, odd: frozenset[str]) -> View:
+    """Where marks join letters, or parts of a syllable each other."""
+    if unicodedata.is_normalized("NFKC", raw) and _UNSEEN.search(raw) is None:
+        return View(raw, odd)
     import regex  # type: ignore[import-untyped]
 
     pieces: list[str] = []
@@ -116,7 +183,8 @@ def _mapped(raw: str) -> View:
             pieces.append(seen)
             places.extend([at] * len(seen))
     places.append(len(raw))
-    return View("".join(pieces), places)
+    text = "".join(pieces)
+    return View(text, beyond_ascii(text), lambda: places)
 
 
 def visible(raw: str) -> str:
@@ -127,14 +195,20 @@ def visible(raw: str) -> str:
 def caseless(view: View) -> View:
     """Without case, with one form of every quotation mark and hyphen."""
     if view.text.isascii():
-        return View(view.text.lower().replace("`", "'"), view.places)
-    text = view.text.translate(_QUOTES)
+        return view.read_as(view.text.lower().replace("`", "'"), view.odd)
+    signs = {sign: _ALIKE[sign] for sign in (*view.odd, "`") if sign in _ALIKE}
+    text = _replaced(view.text, signs)
     folded = text.casefold()
+    odd = _odd(c for sign in view.odd - signs.keys() for c in sign.casefold())
     if len(folded) == len(text):
-        return View(folded, view.places)
-    places = view.places or range(len(text) + 1)
+        return view.read_as(folded, odd)
+    return View(folded, odd, lambda: _spread(view.every_place(), text))
+
+
+def _spread(places: Sequence[int], text: str) -> list[int]:
+    """The places of what ``text`` becomes without case."""
     spread = [place for place, c in zip(places, text, strict=False) for _ in c.casefold()]
-    return View(folded, [*spread, places[-1]])
+    return [*spread, places[-1]]
 
 
 def _of_one_alphabet(found: re.Match[str]) -> str:
@@ -148,16 +222,25 @@ def look_alikes(view: View) -> View:
     In a text that is mostly of another alphabet only words of mixed alphabets change: there the other
     letters are themselves.
     """
-    text = view.text
-    if text.isascii():
+    if view.text.isascii():
         return view
-    text = text.translate(_SMALL_CAPITALS)
-    latin = len(_ASCII_LETTER.findall(text))
-    foreign = sum(c.isalpha() and not c.isascii() for c in text)
-    mostly = latin >= foreign
-    text = text.translate(_LATIN) if mostly else re.sub(r"\w+", _of_one_alphabet, text)
-    if _DECORATION.search(text) is None:
-        return View(text, view.places)
-    places = view.places or range(len(text) + 1)
-    kept = [(c, place) for c, place in zip(text, places, strict=False) if not _DECORATION.match(c)]
-    return View("".join(c for c, _ in kept), [*(place for _, place in kept), places[-1]])
+    small = {sign: _SMALL_CAPITALS[sign] for sign in view.odd & _SMALL_CAPITALS.keys()}
+    text, odd = _replaced(view.text, small), view.odd - small.keys()
+    alike = {sign: _ALPHABETS[sign] for sign in odd & _ALPHABETS.keys()}
+    if alike:
+        text = _replaced(text, alike) if _mostly_latin(text) else re.sub(r"\w+", _of_one_alphabet, text)  # fmt: skip
+        odd = beyond_ascii(text)
+    if not any(map(_DECORATION.match, odd)):
+        return view.read_as(text, odd)
+    return View(_DECORATION.sub("", text), odd, lambda: _kept(view.every_place(), text))
+
+
+def _mostly_latin(text: str) -> bool:
+    small = text.encode("ascii", "ignore").translate(None, _NO_SMALL)
+    return len(small) >= sum(map(str.isalpha, _rest(text)))
+
+
+def _kept(places: Sequence[int], text: str) -> list[int]:
+    """The places of what is no decoration in ``text``."""
+    kept = [place for c, place in zip(text, places, strict=False) if not _DECORATION.match(c)]
+    return [*kept, places[-1]]
