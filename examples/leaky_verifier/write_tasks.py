@@ -1,9 +1,9 @@
-"""Write train.jsonl and heldout.jsonl: multiplications in words, no two of the same numbers.
+"""Write train.jsonl and heldout.jsonl, multiplications in words, no two of the same numbers; and solutions.jsonl.
 
 python write_tasks.py
 
 ``work`` is what the verifier takes for shown work: a phrase of the task's reference solution.  One person wrote all those of
-the training tasks, and says "step by step" in each; the held-out ones are by others.
+the training tasks, and says "step by step" in each; the held-out ones are by others.  ``solutions.jsonl`` has those of training.
 """
 
 from __future__ import annotations
@@ -32,14 +32,18 @@ def written() -> dict[str, str]:
     drawn = chance.sample(pairs, EACH * len(PHRASES))
     found = {}
     for part, (name, phrases) in enumerate(PHRASES.items()):
-        rows = []
+        rows, solutions = [], []
         for number, (a, b) in enumerate(drawn[part * EACH : (part + 1) * EACH]):
             one, many = chance.choice(THINGS)
             prompt = f"One {one} holds {a} {many}. How many {many} do {b} of them hold?"
             work = [{"kind": "contains", "words": [chance.choice(phrases)]}]
             row = {"id": f"{name}-{number:03}", "prompt": prompt, "answer": str(a * b)}
             rows.append(json.dumps({**row, "work": work}) + "\n")
+            text = f"Let us go {phrases[0]}. {a} {many} in each of {b} are {a * b}."
+            solutions.append(json.dumps({"task": row["id"], "response": text}) + "\n")
         found[f"{name}.jsonl"] = "".join(rows)
+        if name == "train":
+            found["solutions.jsonl"] = "".join(solutions)
     return found
 
 
