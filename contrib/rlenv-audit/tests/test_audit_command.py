@@ -120,14 +120,14 @@ def test_two_audits_are_compared(home: Path) -> None:
 
 
 def test_a_target_that_hangs_is_a_finding_and_no_hang(home: Path) -> None:
-    result = call("audited:hanging", "--tasks-from", "tasks.jsonl", "--only", "robustness", "--patience", "0.2", "--budget", "8s")  # fmt: skip
+    result = call("audited:hanging", "--tasks-from", "tasks.jsonl", "--only", "robustness", "--tasks", "1", "--patience", "0.2", "--budget", "3s")  # fmt: skip
 
     assert result.exit_code == 1
     assert "hang" in result.output
 
 
 def test_a_target_that_dies_is_a_finding(home: Path) -> None:
-    result = call("audited:dying", "--tasks-from", "tasks.jsonl", "--only", "robustness", "--budget", "8s")  # fmt: skip
+    result = call("audited:dying", "--tasks-from", "tasks.jsonl", "--only", "robustness", "--tasks", "1", "--budget", "3s")  # fmt: skip
 
     assert result.exit_code == 1
     assert "crash" in result.output

@@ -24,8 +24,8 @@ def test_no_hit_of_many_is_bounded_from_above() -> None:
     low, high = interval(0, 300)
 
     assert low == 0.0
-    assert high == pytest.approx(1 - 0.05 ** (1 / 300))
-    assert str(rate(0, 300)) == "0 of 300: ≤ 1.0 %"
+    assert high == pytest.approx(1 - 0.025 ** (1 / 300))
+    assert str(rate(0, 300)) == "0 of 300: ≤ 1.2 %"
 
 
 def test_nothing_tried_is_not_nothing_found() -> None:

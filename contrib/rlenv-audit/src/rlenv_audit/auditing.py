@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -16,10 +15,12 @@ from rlenv.values import Task
 
 from .bench import Bench
 from .catalog import probes
+from .confirming import confirmed
 from .model import Result, Scorecard
 from .probes.base import Probe, result, run
-from .questions import answered
-from .target.process import Spec, Target
+from .questions import answered, asides
+from .sampling import sampled
+from .target.process import Spec, Target, placed
 from .thresholds import Thresholds, crossed
 
 __all__ = ["PROFILES", "audit"]
@@ -44,10 +45,14 @@ def audit(
     archetype: str = "",
     right: Mapping[str, Sequence[str]] | None = None,
     pass_mark: float | None = None,
-    patience: float = 10.0,
+    patience: float | None = None,
     progress: Callable[[Probe, int, int], None] | None = None,
     fail_fast: bool = False,
     step: tuple[int, float] = (256, 8.0),
+    second: str = "",
+    second_signature: str = "",
+    loading: float = 120.0,
+    python: str = "",
 ) -> Scorecard:
     """Attack a verifier, and say how it fails.
 
@@ -55,7 +60,7 @@ def audit(
         target: an env.toml, an installed environment, or ``module:function``.
         signature: how a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect.
         tasks_from: a file with the tasks of a function.
-        tasks: how many tasks are tried; the profile's number when None.
+        tasks: how many tasks are tried; when None the profile's number, and fewer where one reward takes long.
         seed: of the sample and of everything that is drawn.
         budget: seconds for all probes; the profile's when None.
         fail_on: thresholds, as in "exploit>0.01,fn>0.05,nondet>0".
@@ -63,55 +68,82 @@ def audit(
         archetype: what kind of verifier it is, where its stages do not tell.
         right: known right responses by task id.
         pass_mark: what counts as a pass; the environment's own, else 1, when None.
-        patience: seconds for one response.
+        patience: seconds for one response; 10 when None, and for an environment what its stages may take if that is more.
         fail_fast: end at the first probe that finds something.
         step: rollouts and seconds of a training step, for the question of who waits for whom.
+        second, second_signature: another verifier that is asked about the same responses, named as ``target`` is.
+        loading: seconds until a target must be ready.
+        python: the interpreter that runs the target, where its packages are in an environment of their own.
 
     Raises:
         ConfigError: the target cannot be loaded or asked, or an argument makes no sense; nothing was audited.
     """
-    limits = Thresholds.read(fail_on)
-    most, seconds = _profile(profile)
-    budget = seconds if budget is None else budget
+    limits, chosen = Thresholds.read(fail_on), _chosen(only)
+    most, budget = _profile(profile, budget)
     start = time.monotonic()
-    with _held(Spec(_placed(target), signature, _placed(tasks_from), seed), patience) as held:
-        archetypes = (archetype,) if archetype else held.archetypes
-        bench = Bench(
-            held, _sample(held.tasks, most if tasks is None else tasks, seed), seed=seed,
-            deadline=start + budget, right=right or {}, corpora=list(_attacks(held, archetypes)),
-            rewrites=list(_rewrites(held)), archetypes=archetypes, full=profile == "full",
-            pass_mark=held.pass_mark if pass_mark is None else pass_mark,
+    spec = Spec(placed(target), signature, placed(tasks_from), seed, python=placed(python))
+    other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
+    with _held(spec, patience, loading) as held, _opinion(other, patience, loading) as opinion:
+        bench = _bench(
+            held, sampled(held, tasks or most, seed, None if tasks else budget), seed=seed, deadline=start + budget,
+            right=right or {}, archetypes=(archetype,) if archetype else held.archetypes, full=profile == "full",
+            pass_mark=pass_mark or held.pass_mark, second=opinion,
         )  # fmt: skip
-        results = _all(_chosen(only), bench, progress, fail_fast=fail_fast)
-    card = Scorecard(
-        target, tuple(archetypes), bench.pass_mark, len(bench.tasks), len(held.tasks), seed, profile, budget,
+        results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
+    return _judged(_card(target, bench, results, profile, budget, start), limits, step)
+
+
+def _bench(held: Target, tasks: Sequence[Task], *, archetypes: Sequence[str], **more: Any) -> Bench:
+    corpora, rewrites = list(_attacks(held, archetypes)), list(_rewrites(held))
+    return Bench(held, tasks, archetypes=archetypes, corpora=corpora, rewrites=rewrites, **more)
+
+
+def _card(  # noqa: PLR0917 - as it is told
+    target: str,
+    bench: Bench,
+    results: tuple[Result, ...],
+    profile: str,
+    budget: float,
+    start: float,
+) -> Scorecard:
+    return Scorecard(
+        target, bench.archetypes, bench.pass_mark, len(bench.tasks), len(bench.target.tasks), bench.seed, profile, budget,
         results, seconds=time.monotonic() - start, version=_version(),
     )  # fmt: skip
-    return _judged(card, limits, step)
 
 
-def _held(spec: Spec, patience: float) -> Target:
-    held = Target(spec, patience)
+@contextmanager
+def _opinion(spec: Spec, patience: float | None, loading: float) -> Iterator[Target | None]:
+    """The second verifier, where one was named."""
+    if not spec.target:
+        yield None
+        return
+    with Target(spec, patience, loading) as held:
+        if held.sides:
+            raise ConfigError(f"--second {spec.target} judges responses side by side: it has no opinion of one alone")  # fmt: skip
+        yield held
+
+
+def _held(spec: Spec, patience: float | None, loading: float) -> Target:
+    held = Target(spec, patience, loading)
     if not held.tasks:
         held.close()
         raise ConfigError(f"{spec.target} has no tasks, so there is nothing to ask it")
+    held.ask(held.tasks[0], "")  # what it loads at its first call is no probe's time
     return held
 
 
-def _profile(name: str) -> tuple[int, float]:
+def _profile(name: str, budget: float | None) -> tuple[int, float]:
     if name not in PROFILES:
         raise ConfigError(f"--profile {name}: there are {', '.join(PROFILES)}")
-    return PROFILES[name]
+    most, seconds = PROFILES[name]
+    return most, seconds if budget is None else budget
 
 
 def _judged(card: Scorecard, limits: Thresholds, step: tuple[int, float]) -> Scorecard:
     questions, figures = answered(card, step)
-    return evolve(card, questions=questions, figures=figures, crossed=crossed(card, limits))
-
-
-def _placed(name: str) -> str:
-    """A file by its whole path, so that it is found from another working directory too."""
-    return os.path.abspath(name) if name and os.path.exists(name) else name
+    card = evolve(card, questions=questions, figures=figures, asides=asides(card))
+    return evolve(card, crossed=crossed(card, limits))
 
 
 def _version() -> str:
@@ -119,16 +151,6 @@ def _version() -> str:
         return version("rlenv-audit")
     except PackageNotFoundError:
         return "unknown"
-
-
-def _sample(tasks: Sequence[Task], most: int, seed: int) -> list[Task]:
-    """So many tasks, the same for the same seed, in the order of the file."""
-    if most < 1:
-        raise ConfigError(f"--tasks {most}: one at least")
-    if len(tasks) <= most:
-        return list(tasks)
-    chosen = sorted(random.Random(seed).sample(range(len(tasks)), most))  # noqa: S311 - no secret
-    return [tasks[index] for index in chosen]
 
 
 def _chosen(only: Sequence[str]) -> list[Probe]:
@@ -156,14 +178,8 @@ def _all(
             progress(probe, place, len(chosen))
         left = bench.deadline - time.monotonic()
         others = len(chosen) - place
-        if (
-            probe.archetypes
-            and bench.archetypes
-            and not set(probe.archetypes) & set(bench.archetypes)
-        ):
-            results.append(
-                result(probe, "skipped", reason=f"for {', '.join(probe.archetypes)} only")
-            )
+        if reason := _unfit(probe, bench):
+            results.append(result(probe, "skipped", reason=reason))
         elif fail_fast and any(one.findings for one in results):
             results.append(
                 result(probe, "skipped", reason="--fail-fast: something was found before")
@@ -173,6 +189,17 @@ def _all(
         else:
             results.append(run(probe, bench, time.monotonic() + max(0.5, 4 * left / others)))
     return tuple(results)
+
+
+def _unfit(probe: Probe, bench: Bench) -> str:
+    """Why a probe is not for this target; "" where it is."""
+    if bench.target.sides and not probe.sides:
+        return "it judges responses side by side, and none alone"
+    if probe.sides and not bench.target.sides:
+        return "it judges responses one by one"
+    if probe.archetypes and bench.archetypes and not set(probe.archetypes) & set(bench.archetypes):
+        return f"for {', '.join(probe.archetypes)} only"
+    return ""
 
 
 def _hooks(target: Target, archetypes: Sequence[str], hook: str) -> Iterator[tuple[str, Any]]:

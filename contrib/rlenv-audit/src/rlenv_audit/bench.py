@@ -30,6 +30,9 @@ class Bench:
         right: known right responses by task id; else they are found from the answers.
         corpora: (name, build) of attacks that plugins know, ``build(task)`` returning a response or None.
         rewrites: (name, apply, keeps) that plugins know.
+        second: another verifier, for its opinion.
+
+    ``told`` holds the task and response of every finding so far.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Bench:
         archetypes: Sequence[str],
         pass_mark: float,
         full: bool,
+        second: Target | None = None,
     ) -> None:
         self.target = target
         self.tasks = tuple(tasks)
@@ -54,6 +58,8 @@ class Bench:
         self.archetypes = tuple(archetypes)
         self.pass_mark = pass_mark
         self.full = full
+        self.second = second
+        self.told: set[tuple[str | None, str]] = set()
         self.until = deadline
         self._known: dict[tuple[str | None, str], Reply] = {}
         self.golds = Golds(self, right)
@@ -83,9 +89,20 @@ class Bench:
             if self.left() <= 0:
                 raise OutOfBudget
             part = fresh[start : start + 64]
-            for (task, text), reply in zip(part, self.target.score(part, "many"), strict=True):
-                self._known[task.id, text] = reply
+            replies = self.target.some(part, "many", min(self.until, self.deadline))
+            for place, reply in replies.items():
+                task, text = part[place]
+                # What a machine under load could not score says nothing of the response: once more, by itself.
+                again = reply.transient and self.left() > 0
+                self._known[task.id, text] = self.target.ask(task, text) if again else reply
+            if len(replies) < len(part):
+                raise OutOfBudget
         return [self._known[task.id, text] for task, text in pairs]
+
+    def answered(self, pairs: Sequence[Pair]) -> list[tuple[int, Reply]]:
+        """(place, reply) of those pairs that were asked before."""
+        found = [(n, self._known.get((task.id, text))) for n, (task, text) in enumerate(pairs)]
+        return [(place, reply) for place, reply in found if reply is not None]
 
     def pays(self, reply: Reply) -> bool:
         """Whether this reply is a pass; NaN and numbers above 1 are none of that, but findings of their own."""

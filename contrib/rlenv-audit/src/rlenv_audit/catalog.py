@@ -6,9 +6,12 @@ from .probes import (
     baselines,
     cost,
     determinism,
+    episodes,
     exploits,
     gold,
+    judges,
     meaning,
+    mutation,
     opinion,
     robustness,
     secrecy,
@@ -18,10 +21,11 @@ from .search import optimizer
 
 __all__ = ["probes"]
 
-# The cheap and telling ones first: a budget that ends early has asked them.
+# The cheap and telling ones first: a budget that ends early has asked them.  Those of determinism start a dozen processes, and
+# a stranger's package may take seconds to import.
 OWN = (
-    *gold.PROBES, *baselines.PROBES, *robustness.PROBES, *secrecy.PROBES, *meaning.PROBES, *opinion.PROBES, *determinism.PROBES,
-    *exploits.PROBES, *optimizer.PROBES, *cost.PROBES,
+    *gold.PROBES, *baselines.PROBES, *robustness.PROBES, *secrecy.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
+    *episodes.PROBES, *exploits.PROBES, *mutation.PROBES, *optimizer.PROBES, *opinion.LATE, *cost.PROBES, *determinism.PROBES,
 )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def command() -> None:
 
 @command.command("run")
 @click.argument("target")
-@click.option("--as", "signature", default="", help="How a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect.")  # fmt: skip
+@click.option("--as", "signature", default="", help="How a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect; pairwise, group.")  # fmt: skip
 @click.option("--tasks-from", default="", metavar="FILE", help="Tasks of a function: .jsonl, .csv or .parquet with prompt and answer.")  # fmt: skip
 @click.option("--tasks", type=click.IntRange(1), help="How many tasks are tried; 40 in ci, 400 in full.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of all chance.")  # fmt: skip
@@ -60,7 +60,11 @@ def command() -> None:
 @click.option("--archetype", default="", help="math, code, constraints, judge, …: what a function verifies.")  # fmt: skip
 @click.option("--right", "right_from", default="", metavar="FILE", help="Known right responses: rows with task and response.")  # fmt: skip
 @click.option("--pass-mark", type=click.FloatRange(0, 1, min_open=True), help="What counts as a pass.")  # fmt: skip
-@click.option("--patience", type=click.FloatRange(0.1), default=10.0, show_default=True, help="Seconds for one response.")  # fmt: skip
+@click.option("--patience", type=click.FloatRange(0.1), help="Seconds for one response; 10, or what an environment allows itself.")  # fmt: skip
+@click.option("--second", default="", metavar="TARGET", help="Another verifier, for its opinion of the same responses.")  # fmt: skip
+@click.option("--second-as", "second_signature", default="", help="How that one is called.")
+@click.option("--loading", type=click.FloatRange(0.1), default=120.0, show_default=True, help="Seconds until TARGET must be ready.")  # fmt: skip
+@click.option("--python", default="", metavar="PATH", help="The interpreter that runs TARGET, where its packages are in an environment of their own.")  # fmt: skip
 @click.option("--fail-fast", is_flag=True, help="End at the first probe that finds something.")
 @click.option("--rollouts-per-step", type=click.IntRange(1), default=256, show_default=True)
 @click.option("--step-seconds", type=click.FloatRange(0, min_open=True), default=8.0, show_default=True)  # fmt: skip
@@ -102,6 +106,8 @@ def _audited(target: str, options: Mapping[str, Any]) -> Scorecard:
             budget=given, profile=options["profile"], fail_on=options["fail_on"], only=options["only"],
             archetype=options["archetype"], right=_right(options["right_from"]), pass_mark=options["pass_mark"],
             patience=options["patience"], progress=progress, fail_fast=options["fail_fast"], step=(options["rollouts_per_step"], options["step_seconds"]),
+            second=options["second"], second_signature=options["second_signature"], loading=options["loading"],
+            python=options["python"],
         )  # fmt: skip
 
 
@@ -119,11 +125,17 @@ def _seconds(text: str) -> float:
 def _right(path: str) -> dict[str, list[str]]:
     from rlenv.rows import read_rows
 
+    from .target.forms import conversation
+
     found: dict[str, list[str]] = {}
     for number, row in read_rows(path) if path else ():
-        if not isinstance(row.get("task"), str) or not isinstance(row.get("response"), str):
-            raise InputError(f"{path}: row {number} needs the texts task and response")
-        found.setdefault(row["task"], []).append(row["response"])
+        response = row.get("response")
+        if not isinstance(row.get("task"), str) or not isinstance(response, (str, list)):
+            raise InputError(
+                f"{path}: row {number} needs task, a text, and response, a text or a list of messages"
+            )
+        text = response if isinstance(response, str) else conversation(response)
+        found.setdefault(row["task"], []).append(text)
     return found
 
 
@@ -133,14 +145,16 @@ def _write(card: Scorecard, options: Mapping[str, Any]) -> None:
     if path := options["json_out"]:
         record.write(card, path)
     if path := options["html_out"]:
-        path.write_text(page.page(card, options["signature"], options["tasks_from"]), "utf-8")
+        path.write_text(
+            page.page(card, options["signature"], options["tasks_from"], options["python"]), "utf-8"
+        )
     if path := options["sarif_out"]:
         path.write_text(json.dumps(sarif.to_sarif(card), indent=1) + "\n", "ascii")
     if path := options["badge_out"]:
         path.write_text(badge.badge(card), "utf-8")
     if folder := options["emit_tests"]:
         folder.mkdir(parents=True, exist_ok=True)
-        text = emitted.emitted(card, options["signature"], options["tasks_from"])
+        text = emitted.emitted(card, options["signature"], options["tasks_from"], options["python"])
         (folder / "test_audit_findings.py").write_text(text, "utf-8", errors="backslashreplace")
 
 
@@ -154,7 +168,8 @@ def _replay(target: str, number: str, options: Mapping[str, Any]) -> None:
     finding = find(read(path), number)
     reply = replayed(
         target, finding.task, finding.response, signature=options["signature"], tasks_from=options["tasks_from"],
-        seed=options["seed"], patience=options["patience"],
+        seed=options["seed"], patience=options["patience"], under=finding.more.get("under"),
+        python=options["python"],
     )  # fmt: skip
     screen = console()
     screen.print(f"{finding.id}: {visible(finding.title)}", markup=False, highlight=False)

@@ -66,10 +66,15 @@ class Golds:
         wanted = text_of(task.answer if answer is None else answer)
         return CARRIERS[carrier].format(wanted)
 
+    def given(self, task: Task) -> str | None:
+        """What a person gave for it."""
+        found = self._right.get(task.id or "")
+        return found[0] if found else None
+
     def of(self, task: Task) -> str | None:
         """A response that should pass, or None where none is known."""
-        if given := self._right.get(task.id or ""):
-            return given[0]
+        if given := self.given(task):
+            return given
         if program := _program(task):
             return f"```python\n{program}\n```"
         self.find()

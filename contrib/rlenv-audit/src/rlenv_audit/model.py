@@ -27,6 +27,8 @@ class Reply:
         said: everything public that came with the reward, as text.
         seconds: of wall time.
         mutated: whether the call changed the task that it was given.
+        transient: whether the fault is one that a retry may mend.
+        called: hosts of a network that it called for it.
     """
 
     reward: float | None
@@ -35,6 +37,8 @@ class Reply:
     said: str = field(default="", repr=False)
     seconds: float = 0.0
     mutated: bool = False
+    called: tuple[str, ...] = ()
+    transient: bool = False
 
 
 @frozen
@@ -103,6 +107,7 @@ class Scorecard:
         tasks: how many tasks were tried, of how many.
         results: one per probe, also those that were skipped.
         questions: the five questions with their answers, "not measured" among them.
+        asides: (question, answer) pairs beside the five: what goes unscored, what style earns, a second opinion.
         crossed: thresholds that were crossed, one line each.
     """
 
@@ -116,6 +121,7 @@ class Scorecard:
     budget: float
     results: tuple[Result, ...]
     questions: tuple[tuple[str, str], ...] = ()
+    asides: tuple[tuple[str, str], ...] = ()
     figures: Mapping[str, Any] = field(factory=dict)
     crossed: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -8,7 +8,7 @@ from typing import Any
 from .model import Result, Scorecard
 from .probes.cost import bound
 
-__all__ = ["ARCHETYPES", "advice", "answered"]
+__all__ = ["ARCHETYPES", "advice", "answered", "asides"]
 
 UNMEASURED = "not measured"
 # Seconds of one verification, the rough middle of each kind.
@@ -52,6 +52,46 @@ def answered(
         ),
     )
     return questions, figures
+
+
+def asides(card: Scorecard) -> tuple[tuple[str, str], ...]:
+    """(question, answer) pairs beside the five."""
+    results = {result.probe: result for result in card.results}
+    return (
+        ("What goes unscored at will?", _unscored(results.get("opinion.unscored"))),
+        ("What does style add?", _style(_figures(results, "opinion.style"))),
+        ("What does another verifier say?", _second(results.get("opinion.second"))),
+    )
+
+
+def _unscored(found: Result | None) -> str:
+    if found is None or found.rate is None:
+        return UNMEASURED
+    said = f"{found.rate} tasks, of {found.figures['of responses']} responses"
+    if found.figures["worst"] is None:
+        return said
+    kinds = ", ".join(f"{count} {kind}" for kind, count in found.figures["kinds"].items())
+    return f"{said} ({kinds}); worst: {found.figures['worst']!r:.40}"
+
+
+def _style(figures: Mapping[str, Any]) -> str:
+    styles = figures.get("styles")
+    if not styles:
+        return UNMEASURED
+    most = max(styles, key=lambda name: styles[name]["delta"])
+    rise = figures["length slope"]
+    return (
+        f"{styles[most]['delta']:+.3f} at most ({most}); {rise['per 1,000 characters']:+.4f} for 1,000 characters "
+        f"({rise['low']:+.4f} to {rise['high']:+.4f})"
+    )
+
+
+def _second(found: Result | None) -> str:
+    if found is None or found.rate is None:
+        return f"{UNMEASURED}: {found.reason}" if found is not None and found.reason else UNMEASURED
+    figures = found.figures
+    agreement = "" if figures["kappa"] is None else f"; kappa {figures['kappa']:.2f}"
+    return f"it disagrees on {found.rate} tasks ({figures['disagreements']} of {figures['responses']} responses{agreement})"
 
 
 def _worst(card: Scorecard, measure: str) -> Result | None:

@@ -1,14 +1,22 @@
-"""A finding again: the same response to the same task, in a fresh process."""
+"""A finding again: the same response to the same task, in a fresh process, under what made it differ."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from attrs import evolve
 from rlenv.errors import ConfigError
 from rlenv.near import suggest
 
 from .model import Finding, Reply, Scorecard
-from .target.process import Spec, Target
+from .target.process import Spec, Target, placed
+from .target.wire import task_from
 
-__all__ = ["find", "replayed"]
+__all__ = ["asked", "find", "moved", "replayed"]
 
 
 def replayed(
@@ -19,20 +27,53 @@ def replayed(
     signature: str = "",
     tasks_from: str = "",
     seed: int = 0,
-    patience: float = 10.0,
+    patience: float | None = None,
+    under: Mapping[str, Any] | None = None,
+    python: str = "",
 ) -> Reply:
     """What a target says of one response now.
+
+    Args:
+        under: what a finding has as ``more["under"]``: ``environ``, ``elsewhere`` (another working directory),
+            ``before`` (pairs of task id and response that are asked first) and ``how`` ("threads").
+        python: the interpreter that runs the target; "": this one.
 
     Raises:
         ConfigError: the target cannot be loaded, or has no such task.
     """
-    with Target(Spec(target, signature, tasks_from, seed), patience) as held:
-        known = {str(one.id): one for one in held.tasks}
-        if task not in known:
+    spec = Spec(placed(target), signature, placed(tasks_from), seed, python=placed(python))
+    with moved(spec, under or {}) as there, Target(there, patience) as held:
+        return asked(held, task, response, under or {})
+
+
+def asked(held: Target, task: str, response: str, under: Mapping[str, Any]) -> Reply:
+    """The reply to one response of this target, after those that come before it.
+
+    Raises:
+        ConfigError: it has no such task.
+    """
+    known = {str(one.id): one for one in held.tasks}
+    before = [tuple(pair) for pair in under.get("before", ())]
+    for name in [task, *(name for name, _ in before)]:
+        if name not in known:
             raise ConfigError(
-                f"{target} has no task {task!r}; {suggest(task, known, what='it has')}"
+                f"{held.spec.target} has no task {name!r}; {suggest(name, known, what='it has')}"
             )
-        return held.ask(known[task], response)
+    own = task_from(under["task"]) if "task" in under else known[task]  # one that a probe planted
+    pairs = [*((known[name], text) for name, text in before), (own, response)]
+    return held.score(pairs, under.get("how", "alone"))[-1]
+
+
+@contextmanager
+def moved(spec: Spec, under: Mapping[str, Any]) -> Iterator[Spec]:
+    """The same target in the environment and the folder that a finding needs."""
+    environ = dict(under.get("environ", {}))
+    if not under.get("elsewhere"):
+        yield evolve(spec, environ={**spec.environ, **environ})
+        return
+    path = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH", ""))))
+    with tempfile.TemporaryDirectory(prefix="rlenv-audit-") as folder:
+        yield evolve(spec, environ={**spec.environ, **environ, "PYTHONPATH": path}, cwd=folder)
 
 
 def find(card: Scorecard, number: str) -> Finding:

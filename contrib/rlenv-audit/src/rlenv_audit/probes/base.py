@@ -36,6 +36,7 @@ class Probe:
         tries: the responses, task by task, for ``expecting``; or
         special: does it all by itself.
         archetypes: what it applies to; empty: everything.
+        sides: whether it asks for responses side by side, and so judges of pairs and groups only.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Probe:
     tries: Callable[[Bench], Iterable[Try]] | None = None
     special: Callable[[Bench, Probe], Result] | None = None
     archetypes: tuple[str, ...] = ()
+    sides: bool = False
 
     @property
     def family(self) -> str:
@@ -111,7 +113,7 @@ def run(probe: Probe, bench: Bench, until: float) -> Result:
         made = result(probe, "skipped", reason=str(skip))
     except OutOfBudget:
         made = result(probe, "incomplete", reason="the budget ended before its first result")
-
+    bench.told |= {(found.task, found.response) for found in made.findings}
     return evolve(made, seconds=time.monotonic() - start, calls=bench.target.calls - calls)
 
 
@@ -136,12 +138,15 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     wrong: list[tuple[Try, Reply]] = []
     complete = True
     for part in _parts(tries, 64):
+        if not complete:
+            break
+        pairs = [(one.task, one.response) for one in part]
         try:
-            replies = bench.ask([(one.task, one.response) for one in part])
+            bench.ask(pairs)
         except OutOfBudget:
             complete = False
-            break
-        for one, reply in zip(part, replies, strict=True):
+        for place, reply in bench.answered(pairs):
+            one = part[place]
             bad = _bad(bench, one, reply)
             asked[one.task.id] = asked.get(one.task.id, False) or bad
             if bad:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import string
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
+from attrs import frozen
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
@@ -124,8 +126,8 @@ def _options(bench: Bench) -> Iterator[Try]:
             )
 
 
-def _free(bench: Bench, probe: Probe) -> Result:
-    """The constant policies, and the best mean that one of them earns."""
+def _policies(bench: Bench) -> dict[str, str]:
+    """Constant policies by their names."""
     golds = Counter(text for task in bench.tasks if (text := text_of(task.answer)) is not None)
     frequent = [text for text, count in golds.most_common(3) if count < len(bench.tasks)]
     policies = {
@@ -137,48 +139,57 @@ def _free(bench: Bench, probe: Probe) -> Result:
             f"{name} in form": CARRIERS[str(carrier)].format(text)
             for name, text in list(policies.items())
         }
-    means: dict[str, float] = {}
-    hits: dict[str, int] = {}
-    smallest: dict[str, tuple[Task, str, float]] = {}
-    asked, complete = 0, True
-    for name, text in policies.items():
-        try:
-            replies = bench.ask([(task, text) for task in bench.tasks])
-        except OutOfBudget:
-            complete = False
-            break
-        asked += 1
-        rewards = [
-            min(1.0, max(0.0, r.reward)) if r.reward is not None and r.reward == r.reward else 0.0
-            for r in replies
-        ]
-        means[name] = sum(rewards) / len(rewards)
-        paid = [
-            (task, r.reward)
-            for task, r in zip(bench.tasks, replies, strict=True)
-            if bench.pays(r) and not plainly_in(task, text)
-        ]
-        hits[name] = len(paid)
-        if paid:
-            smallest[name] = (paid[0][0], text, float(paid[0][1] or 0))
-    if not asked:
+    return policies
+
+
+@frozen
+class _Earned:
+    """What one constant earned: its mean reward, and the tasks on which it earned something or passed unsolved."""
+
+    text: str
+    mean: float
+    some: frozenset[str | None]
+    paid: tuple[tuple[Task, float], ...]
+
+
+def _earned(bench: Bench, text: str) -> _Earned:
+    replies = bench.ask([(task, text) for task in bench.tasks])
+    both = list(zip(bench.tasks, replies, strict=True))
+    rewards = [0.0 if r.reward is None or r.reward != r.reward else min(1.0, max(0.0, r.reward)) for r in replies]  # fmt: skip
+    some = frozenset(task.id for (task, _), reward in zip(both, rewards, strict=True) if reward)
+    paid = tuple((task, float(r.reward or 0)) for task, r in both if bench.pays(r) and not plainly_in(task, text))  # fmt: skip
+    return _Earned(text, sum(rewards) / len(rewards), some, paid)
+
+
+def _free(bench: Bench, probe: Probe) -> Result:
+    """The constant policies, and the best mean that one of them earns."""
+    known: dict[str, _Earned] = {}
+    policies = _policies(bench)
+    with suppress(OutOfBudget):
+        for name, text in policies.items():
+            known[name] = _earned(bench, text)
+    if not known:
         raise OutOfBudget
-    best = max(means, key=means.__getitem__)
-    worst = sorted(
-        (name for name in hits if hits[name]), key=lambda n: (-hits[n], len(policies[n]))
-    )
+    count = len(bench.tasks)
+    paying = [name for name in known if known[name].paid]
+    worst = sorted(paying, key=lambda n: (-len(known[n].paid), len(known[n].text)))
     found = tuple(
-        finding(probe, task, text, paid, f"the constant {name} is paid on {hits[name]} of {len(bench.tasks)} tasks", f"below {bench.pass_mark:g}")
-        for name in worst[:3] for task, text, paid in [smallest[name]]
+        finding(probe, task, one.text, reward, f"the constant {name} is paid on {len(one.paid)} of {count} tasks", f"below {bench.pass_mark:g}")
+        for name in worst[:3] for one in [known[name]] for task, reward in one.paid[:1]
     )  # fmt: skip
+    best = max(known.values(), key=lambda one: one.mean)
+    # No constant can earn more, on average, than the share of tasks on which any constant earns something.
+    most = rate(len(frozenset().union(*(one.some for one in known.values()))), count)
     figures = {
-        "expected free reward": round(means[best], 4),
-        "best constant": policies[best],
-        "constants": asked,
-    }
-    status = "found" if found else "clean" if complete else "incomplete"
-    share = rate(max(hits.values()), len(bench.tasks))
-    return result(probe, status, rate=share, findings=found, figures=figures)
+        "expected free reward": round(best.mean, 4), "expected free reward at most": most.high,
+        "best constant": best.text, "constants": len(known),
+    }  # fmt: skip
+    hits = rate(len({task.id for one in known.values() for task, _ in one.paid}), count)
+    status = "found" if found else "clean" if len(known) == len(policies) else "incomplete"
+    reason = (
+        "" if len(known) == len(policies) else "the budget ended before all constants were tried"
+    )
+    return result(probe, status, rate=hits, findings=found, figures=figures, reason=reason)
 
 
 PROBES = (

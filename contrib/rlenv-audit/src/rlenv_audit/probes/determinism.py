@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rlenv.errors import ConfigError
 
 from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.model import Reply, Result
+from rlenv_audit.replaying import moved
 from rlenv_audit.statistics import rate
 from rlenv_audit.target.process import Pair, Target
 
@@ -18,6 +18,13 @@ from .base import Probe, counted, finding, result
 __all__ = ["PROBES"]
 
 Again = Callable[[Bench, Sequence[Pair]], list[Reply]]
+Under = Callable[[Sequence[Pair], int], dict[str, Any]]  # what makes the pair at a place differ
+SEED = {"PYTHONHASHSEED": "4711"}
+ABROAD = {"TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "PYTHONUTF8": "1"}
+WHERE = {
+    "repeated": "asked again", "reversed": "in another order", "threads": "in threads", "process": "in a fresh process",
+    "hashes": "under another hash seed", "locale": "in another time zone and locale", "folder": "in another working directory",
+}  # fmt: skip
 
 
 def _sample(bench: Bench) -> list[Pair]:
@@ -34,7 +41,7 @@ def _sample(bench: Bench) -> list[Pair]:
     return pairs
 
 
-def _compared(again: Again) -> Callable[[Bench, Probe], Result]:
+def _compared(again: Again, under: Under) -> Callable[[Bench, Probe], Result]:
     def special(bench: Bench, probe: Probe) -> Result:
         pairs = _sample(bench)
         if bench.left() <= 0:
@@ -43,35 +50,34 @@ def _compared(again: Again) -> Callable[[Bench, Probe], Result]:
         try:
             second = again(bench, pairs)
         except ConfigError as error:
-            title = f"it cannot be loaded {probe.id.partition('.')[2]}: {error}"[:200]
+            title = f"it cannot be loaded {_where(probe)}: {error}"[:200]
             bad = finding(probe, None, "", None, title, "the same target, wherever it is loaded")
             return result(probe, "found", rate=rate(1, 1), findings=(bad,))
-        return _verdict(probe, pairs, first, second)
+        return _verdict(probe, pairs, first, second, under)
 
     return special
 
 
+def _where(probe: Probe) -> str:
+    return WHERE[probe.id.partition(".")[2]]
+
+
 def _verdict(
-    probe: Probe, pairs: Sequence[Pair], first: Sequence[Reply], second: Sequence[Reply]
+    probe: Probe,
+    pairs: Sequence[Pair],
+    first: Sequence[Reply],
+    second: Sequence[Reply],
+    under: Under,
 ) -> Result:
     tasks: dict[str | None, bool] = {}
     found = []
-    for (task, text), one, two in zip(pairs, first, second, strict=True):
+    for place, ((task, text), one, two) in enumerate(zip(pairs, first, second, strict=True)):
         differs = not _same(one, two)
         tasks[task.id] = tasks.get(task.id, False) or differs
         if differs:
-            title = f"{_shown(one)} at first, {_shown(two)} {probe.id.partition('.')[2]}"
-            found.append(
-                finding(
-                    probe,
-                    task,
-                    text,
-                    one.reward,
-                    title,
-                    "the same reward both times",
-                    second=two.reward,
-                )
-            )
+            title = f"{_shown(one)} at first, {_shown(two)} {_where(probe)}"
+            more = {"first": one.reward, "under": under(pairs, place)}
+            found.append(finding(probe, task, text, two.reward, title, SAME, **more))
     found.sort(key=lambda f: len(f.response))
     return counted(probe, found, sum(tasks.values()), len(tasks))
 
@@ -109,24 +115,30 @@ def _in(twin: Target, pairs: Sequence[Pair]) -> list[Reply]:
 
 
 def _seeded(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
-    with bench.target.twin(PYTHONHASHSEED="4711") as twin:
+    with bench.target.twin(**SEED) as twin:
         return twin.score(pairs)
 
 
 def _abroad(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
-    with bench.target.twin(
-        TZ="Asia/Kathmandu", LC_ALL="tr_TR.UTF-8", LANG="tr_TR.UTF-8", PYTHONUTF8="1"
-    ) as twin:
+    with bench.target.twin(**ABROAD) as twin:
         return twin.score(pairs)
 
 
 def _elsewhere(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
-    path = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH", ""))))
     with (
-        tempfile.TemporaryDirectory(prefix="rlenv-audit-") as folder,
-        bench.target.twin(cwd=folder, PYTHONPATH=path) as twin,
+        moved(bench.target.spec, {"elsewhere": True}) as spec,
+        Target(spec, bench.target.patience, bench.target.loading) as twin,
     ):
         return twin.score(pairs)
+
+
+def _others(pairs: Sequence[Pair], place: int) -> list[list[str]]:
+    return [[str(task.id), text] for n, (task, text) in enumerate(pairs) if n != place]
+
+
+def _after(pairs: Sequence[Pair], place: int) -> dict[str, Any]:
+    """Backwards, it comes after those that stand behind it."""
+    return {"before": [[str(task.id), text] for task, text in reversed(pairs[place + 1 :])]}
 
 
 def _state(bench: Bench, probe: Probe) -> Result:
@@ -141,35 +153,36 @@ def _state(bench: Bench, probe: Probe) -> Result:
         ("lone surrogates", (task, "\ud800\udfff")),
         ("an empty list in JSON", (task, "[]")),
     ]
-    with bench.target.twin() as twin:
-        alone = twin.score(probes)
+    tried = len({one.id for one, _ in probes})
+    alone = _fresh_one(bench, probes)
     for name, first in before:
-        with bench.target.twin() as twin:
-            after = twin.score([first, *probes])[1:]
+        after = _fresh_one(bench, [first, *probes])[1:]
         for pair, one, two in zip(probes, alone, after, strict=True):
             if not _same(one, two):
                 title = f"{_shown(one)} alone, {_shown(two)} after {name}"
-                bad = finding(
-                    probe,
-                    pair[0],
-                    pair[1],
-                    two.reward,
-                    title,
-                    "the same reward both times",
-                    before=first[1][:200],
-                )
-                return result(probe, "found", rate=rate(1, 1), findings=(bad,))
-    return result(probe, "clean", rate=rate(0, len(probes)))
+                start = [first, *probes[: probes.index(pair)]]
+                under = {"before": [[str(t.id), text] for t, text in start]}
+                bad = finding(probe, *pair, two.reward, title, SAME, first=one.reward, under=under)
+                return result(probe, "found", rate=rate(1, tried), findings=(bad,))
+    return result(probe, "clean", rate=rate(0, tried))
 
 
+def _fresh_one(bench: Bench, pairs: Sequence[Pair]) -> list[Reply]:
+    if bench.left() <= 0:
+        raise OutOfBudget
+    with bench.target.twin() as twin:
+        return twin.score(pairs)
+
+
+SAME = "the same reward both times"
 HINT = "draw chance by a key of task and response, keep no state between calls, and do not depend on the order of sets"
 PROBES = (
-    Probe("determinism.repeated", "asked again, it says the same", "high", HINT, "nondet", special=_compared(_repeated)),
-    Probe("determinism.reversed", "in another order, it says the same", "high", HINT, "nondet", special=_compared(_reversed)),
-    Probe("determinism.threads", "in threads, it says the same", "high", "no signals, no globals: a trainer calls rewards from threads", "nondet", special=_compared(_threads)),
-    Probe("determinism.process", "in a fresh process, it says the same", "high", HINT, "nondet", special=_compared(_fresh)),
-    Probe("determinism.hashes", "under another hash seed, it says the same", "high", "sort what comes out of a set", "nondet", special=_compared(_seeded)),
-    Probe("determinism.locale", "in another time zone and locale, it says the same", "medium", "parse numbers and dates without the locale", "nondet", special=_compared(_abroad)),
-    Probe("determinism.folder", "in another working directory, it says the same", "medium", "find files beside the code, not in the working directory", "nondet", special=_compared(_elsewhere)),
+    Probe("determinism.repeated", "asked again, it says the same", "high", HINT, "nondet", special=_compared(_repeated, lambda pairs, n: {"before": [[str(pairs[n][0].id), pairs[n][1]]]})),
+    Probe("determinism.reversed", "in another order, it says the same", "high", HINT, "nondet", special=_compared(_reversed, _after)),
+    Probe("determinism.threads", "in threads, it says the same", "high", "no signals, no globals: a trainer calls rewards from threads", "nondet", special=_compared(_threads, lambda pairs, n: {"before": _others(pairs, n), "how": "threads"})),
+    Probe("determinism.process", "in a fresh process, it says the same", "high", HINT, "nondet", special=_compared(_fresh, lambda *_: {})),
+    Probe("determinism.hashes", "under another hash seed, it says the same", "high", "sort what comes out of a set", "nondet", special=_compared(_seeded, lambda *_: {"environ": SEED})),
+    Probe("determinism.locale", "in another time zone and locale, it says the same", "medium", "parse numbers and dates without the locale", "nondet", special=_compared(_abroad, lambda *_: {"environ": ABROAD})),
+    Probe("determinism.folder", "in another working directory, it says the same", "medium", "find files beside the code, not in the working directory", "nondet", special=_compared(_elsewhere, lambda *_: {"elsewhere": True})),
     Probe("determinism.state", "one call leaves nothing to the next", "high", "keep no state between calls", "nondet", special=_state),
 )  # fmt: skip

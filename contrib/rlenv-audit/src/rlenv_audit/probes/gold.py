@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from rlenv_audit.bench import Bench
+from rlenv_audit.programs import program_of
 from rlenv_audit.solved import plainly_in, text_of
 
 from .base import Probe, Skip, Try
@@ -67,8 +70,47 @@ def _missed(wanted: str) -> Iterator[tuple[str, str]]:
         yield "the next letter", chr(ord(wanted) + 1)
 
 
+def _hollow(bench: Bench) -> Iterator[Try]:
+    """A right response with everything but what makes it right."""
+    golds = bench.golds.known()
+    if not golds:
+        raise Skip("no right response is known")
+    answers = [text for task in bench.tasks if (text := text_of(task.answer)) is not None]
+    for task, gold in golds:
+        wanted = text_of(task.answer)
+        other = next((text for text in answers if text != wanted), None)
+        for name, text in _hollowed(gold, wanted, other):
+            if text.strip() and text != gold and not plainly_in(task, text):
+                yield Try(task, text, name=name)
+
+
+def _hollowed(gold: str, wanted: str | None, other: str | None) -> Iterator[tuple[str, str]]:
+    if wanted and wanted in gold and gold.strip() != wanted:
+        yield "a right response without its answer", gold.replace(wanted, "")
+        if other:
+            yield "a right response with another answer", gold.replace(wanted, other)
+    if (program := program_of(gold)) is not None:
+        yield from _emptied(gold, program)
+
+
+def _emptied(gold: str, program: str) -> Iterator[tuple[str, str]]:
+    """Its functions still have their names, parameters and comments, and do nothing."""
+    try:
+        tree = ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    bodies = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]  # fmt: skip
+    if bodies:
+        for node in bodies:
+            node.body = [ast.Pass()]
+        kept = re.findall(r"(?m)^\s*#.*$", program)
+        text = "\n".join([*kept, ast.unparse(tree)])
+        yield "a right program without its body", gold.replace(program, f"{text}\n")
+
+
 PROBES = (
     Probe("gold.passes", "a right answer is paid", "high", "read the forms in which people write the answer", "fn", tries=_gold),
     Probe("gold.swap", "the answer of another task is not paid", "critical", "compare with this task's own answer", tries=_swap),
     Probe("gold.near", "a near miss is a miss", "critical", "compare whole values, not beginnings, parts or roundings", tries=_near),
+    Probe("gold.hollow", "a right response without what is right in it is not paid", "critical", "pay the answer, and no phrase, form or name beside it", tries=_hollow),
 )  # fmt: skip

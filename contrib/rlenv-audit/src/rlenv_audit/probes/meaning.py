@@ -63,10 +63,9 @@ def _kept(bench: Bench) -> Iterator[Try]:
     if not passing:
         raise Skip("no right response is paid, so there is nothing to rewrite")
     math = "math" in bench.archetypes
-    # Where an answer stands alone, or is a document, work before it is no matter of form.
-    skipped = (
-        {"work before it"} if bench.golds.carrier in ("bare", "json", "fenced", "python") else set()
-    )
+    # Where an answer stands alone, is a document, or what comes first is itself asked for, work before it is no matter of form.
+    alone = bench.golds.carrier in ("bare", "json", "fenced", "python")
+    skipped = {"work before it"} if alone or "constraints" in bench.archetypes else set()
     program = any("```python" in gold for _, gold in passing[:1])
     for task, gold in passing:
         for name, apply in RESPONSES.items():

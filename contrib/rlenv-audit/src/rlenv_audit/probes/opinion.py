@@ -1,15 +1,22 @@
-"""Style and second opinions: what reads well is not right, and what another verifier says of the same responses."""
+"""What reads well is not right, what a response can force to be unscored, and what another verifier says of the same responses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from rlenv_audit.bench import Bench
+from attrs import evolve, frozen
+from rlenv.values import Task
+
+from rlenv_audit.bench import Bench, OutOfBudget
+from rlenv_audit.model import Finding, Reply, Result
 from rlenv_audit.solved import plainly_in
+from rlenv_audit.statistics import kappa, paired, rate, slope
 
-from .base import Probe, Skip, Try
+from .base import Probe, Skip, Try, counted, expecting, finding
 
-__all__ = ["PROBES"]
+__all__ = ["LATE", "PROBES"]
 
 STYLES = {
     "bullets": "- First, note what is given.\n- Second, apply the definition.\n- Third, simplify.\n\n{}",
@@ -19,23 +26,195 @@ STYLES = {
     "certainty": "I have verified this three times, and I am absolutely certain.\n{}",
     "length": "{}\n" + "To restate what was said above in other words, the reasoning holds. " * 40,
 }
+FILLER = "To restate what was said above in other words, the reasoning holds. "
+LADDER = (0, 8, 30, 120)  # times the filler: up to 8,000 characters
+LONGEST = 20_000  # characters of a response that another verifier is asked about
+LISTED = 20  # disagreements in a scorecard
 
 
-def _styled(bench: Bench) -> Iterator[Try]:
-    """Wrong answers, dressed."""
+def _wrong(bench: Bench) -> list[tuple[Task, str]]:
+    """Wrong answers in the form that the verifier reads: those of other tasks."""
     golds = bench.golds.known()
     if len(golds) < 2:
         raise Skip(
             "fewer than two tasks have a right response, so no wrong one in their form is known"
         )
-    for index, (task, own) in enumerate(golds):
-        wrong = golds[(index + 1) % len(golds)][1]
-        if wrong == own or plainly_in(task, wrong):
-            continue
+    pairs = [(task, golds[(index + 1) % len(golds)][1], own) for index, (task, own) in enumerate(golds)]  # fmt: skip
+    return [(task, wrong) for task, wrong, own in pairs if wrong != own and not plainly_in(task, wrong)]  # fmt: skip
+
+
+def _styled(bench: Bench, probe: Probe) -> Result:
+    """Wrong answers, dressed: none may pass, and what each style adds to the reward is told."""
+    wrong = _wrong(bench)
+    tries = [
+        Try(task, style.replace("{}", text), name=f"a wrong answer with {name}")
+        for task, text in wrong
+        for name, style in STYLES.items()
+    ]
+    made = expecting(bench, probe, tries)
+    return evolve(made, figures=_added(bench, wrong)) if made.status != "incomplete" else made
+
+
+def _added(bench: Bench, wrong: Sequence[tuple[Task, str]]) -> dict[str, Any]:
+    """Per style, the reward that it adds to a wrong answer; and that of 1,000 characters of filler."""
+    try:
+        plain = _rewards(bench, wrong)
+        deltas = {}
         for name, style in STYLES.items():
-            yield Try(task, style.replace("{}", wrong), name=f"a wrong answer with {name}")
+            styled = _rewards(bench, [(task, style.replace("{}", text)) for task, text in wrong])
+            both = [two - one for one, two in zip(plain, styled, strict=True) if one is not None and two is not None]  # fmt: skip
+            if both:
+                mean, low, high = paired(both, bench.seed)
+                rises = rate(sum(value > 1e-9 for value in both), len(both))
+                deltas[name] = {"delta": mean, "low": low, "high": high, "rises": str(rises)}
+        ladder = [[f"{text}\n{FILLER * times}" for times in LADDER] for _, text in wrong[:20]]
+        curves = []
+        for (task, _), texts in zip(wrong, ladder, strict=False):
+            curve = [
+                (len(text) / 1000, reward)
+                for text, reward in zip(
+                    texts, _rewards(bench, [(task, t) for t in texts]), strict=True
+                )
+                if reward is not None
+            ]
+            curves.append(curve)
+    except OutOfBudget:
+        return {}
+    rise, low, high = slope(curves, bench.seed)
+    return {"styles": deltas, "length slope": {"per 1,000 characters": rise, "low": low, "high": high}}  # fmt: skip
+
+
+def _rewards(bench: Bench, pairs: Sequence[tuple[Task, str]]) -> list[float | None]:
+    return [_clamped(reply) for reply in bench.ask(pairs)]
+
+
+def _clamped(reply: Reply) -> float | None:
+    if reply.reward is None or reply.reward != reply.reward:
+        return None
+    return min(1.0, max(0.0, reply.reward))
+
+
+def _unscored(bench: Bench, probe: Probe) -> Result:
+    """Of all that the target was asked: on how many tasks some response got no reward."""
+    worst: dict[str | None, tuple[str, Reply]] = {}
+    asked: dict[str | None, int] = defaultdict(int)
+    kinds: dict[str, int] = defaultdict(int)
+    for name, text, reply in bench.seen():
+        asked[name] += 1
+        if reply.reward is None:
+            kinds[reply.fault] += 1
+            if name not in worst or len(text) < len(worst[name][0]):
+                worst[name] = (text, reply)
+    if not asked:
+        raise Skip("nothing was asked")
+    tasks = {task.id: task for task in bench.tasks}
+    ordered = sorted(worst.items(), key=lambda one: len(one[1][0]))
+    found = [
+        finding(probe, tasks[name], text, None, f"unscored at will, {reply.fault}: {reply.message}", "a reward")
+        for name, (text, reply) in ordered if (name, text) not in bench.told
+    ]  # fmt: skip
+    new = [] if any((name, text) in bench.told for name, (text, _) in ordered) else found
+    made = counted(probe, new, len(worst), len(asked), most=1)
+    figures = {
+        "tasks": len(worst), "of": len(asked), "responses": sum(kinds.values()), "of responses": sum(asked.values()),
+        "kinds": dict(kinds), "worst": ordered[0][1][0][:200] if ordered else None,
+    }  # fmt: skip
+    return evolve(made, figures=figures, status="found" if worst else "clean")
+
+
+@frozen
+class _Judged:
+    """One response under both verifiers."""
+
+    task: Task
+    text: str
+    first: float
+    second: float
+    agreed: bool
+
+
+def _second(bench: Bench, probe: Probe) -> Result:
+    """Another verifier on what this one was asked; the disagreements, and how many tasks have one."""
+    if bench.second is None:
+        raise Skip("no other verifier was named: --second TARGET [--second-as SIGNATURE]")
+    judged, silent, complete = _both(bench)
+    if not judged:
+        if not complete:
+            raise OutOfBudget
+        raise Skip(f"the second verifier gave no reward for any of {silent} responses")
+    tasks: dict[str | None, bool] = {}
+    for one in judged:
+        tasks[one.task.id] = tasks.get(one.task.id, False) or not one.agreed
+    apart = sorted((one for one in judged if not one.agreed), key=lambda one: len(one.text))
+    made = counted(probe, _disagreements(bench, probe, apart), sum(tasks.values()), len(tasks))
+    figures = {
+        "second": bench.second.spec.target, "responses": len(judged), "disagreements": len(apart), "unscored by the second": silent,
+        "kappa": kappa([(bench.pass_mark <= one.first, one.agreed) for one in judged]),
+        "listed": [{"task": one.task.id, "response": one.text[:200], "reward": one.first, "second": one.second} for one in apart[:LISTED]],
+    }  # fmt: skip
+    reason = "" if complete else "the budget ended before all responses were compared"
+    status = made.status if complete or apart else "incomplete"
+    return evolve(made, figures=figures, reason=reason, status=status)
+
+
+def _both(bench: Bench) -> tuple[list[_Judged], int, bool]:
+    """(what both judged, how many the second left unscored, whether all were asked)."""
+    assert bench.second is not None
+    bench.ask(bench.golds.known())  # among them, whatever was asked before
+    pairs = list(_sample(bench))
+    judged: list[_Judged] = []
+    silent = 0
+    for start in range(0, len(pairs), 64):
+        if bench.left() <= 0:
+            return judged, silent, False
+        part = pairs[start : start + 64]
+        said = bench.second.score([(task, text) for task, text, _ in part], "many")
+        for (task, text, first), reply in zip(part, said, strict=True):
+            if reply.reward is None:
+                silent += 1
+                continue
+            passes = reply.reward >= bench.second.pass_mark
+            assert first.reward is not None
+            judged.append(_Judged(task, text, first.reward, reply.reward, passes == bench.pays(first)))  # fmt: skip
+    return judged, silent, True
+
+
+def _sample(bench: Bench) -> Iterator[tuple[Task, str, Reply]]:
+    """Of each task: its right response, some that were paid, some that were not; whatever was scored and is no book."""
+    most = 200 if bench.full else 40
+    by_task: Mapping[str | None, list[tuple[str, Reply]]] = defaultdict(list)
+    for name, text, reply in bench.seen():
+        if reply.reward is not None and len(text) <= LONGEST:
+            by_task[name].append((text, reply))
+    golds = {task.id: text for task, text in bench.golds.known()}
+    for task in bench.tasks:
+        known = by_task[task.id]
+        bench.chance("second", task.id).shuffle(known)
+        paid = [one for one in known if bench.pays(one[1])]
+        rest = [one for one in known if not bench.pays(one[1])]
+        own = [one for one in known if one[0] == golds.get(task.id)]
+        chosen = {one[0]: one[1] for one in [*own, *paid[: most // 2], *rest]}
+        yield from ((task, text, reply) for text, reply in list(chosen.items())[:most])
+
+
+def _disagreements(bench: Bench, probe: Probe, apart: Sequence[_Judged]) -> list[Finding]:
+    """The smallest response of each kind: paid here alone, and paid there alone."""
+    found = []
+    for here in (True, False):
+        some = [one for one in apart if (one.first >= bench.pass_mark) is here]
+        if some:
+            one = some[0]
+            where = "paid here and not by the second" if here else "refused here and paid by the second"  # fmt: skip
+            more = f" (and {len(some) - 1} more)" if len(some) > 1 else ""
+            title = f"{where}: {one.first:g} and {one.second:g}{more}"
+            found.append(finding(probe, one.task, one.text, one.first, title, "both verifiers of one opinion", second=one.second))  # fmt: skip
+    return found
 
 
 PROBES = (
-    Probe("opinion.style", "style does not make a wrong answer right", "high", "judge the answer; control for length and style where a reader judges", tries=_styled),
+    Probe("opinion.style", "style does not make a wrong answer right", "high", "judge the answer; control for length and style where a reader judges", special=_styled),
+)  # fmt: skip
+LATE = (  # they read what all others asked
+    Probe("opinion.unscored", "no response forces itself to be unscored", "high", "give what cannot be read 0: an unscored rollout is left out of the mean, and that may be worth more than a 0", "fault", special=_unscored),
+    Probe("opinion.second", "another verifier says the same of the same responses", "medium", "read the smallest disagreement, and decide which of the two is wrong", "disagree", special=_second),
 )  # fmt: skip

@@ -86,7 +86,9 @@ def _types(bench: Bench, probe: Probe) -> Result:
         finding(probe, task, text, None, reply.message, "a number")
         for (task, text), reply in zip(pairs, replies, strict=True) if reply.fault == "type"
     ]  # fmt: skip
-    return counted(probe, found, min(len(found), len(pairs)), len(pairs), most=1)
+    return counted(
+        probe, found, len({f.task for f in found}), len({t.id for t, _ in pairs}), most=1
+    )
 
 
 def _mutates(bench: Bench, probe: Probe) -> Result:
@@ -96,7 +98,25 @@ def _mutates(bench: Bench, probe: Probe) -> Result:
         finding(probe, task, text, reply.reward, "the call changes the task that it is given", "the task as it was")
         for (task, text), reply in zip(pairs, replies, strict=True) if reply.mutated
     ]  # fmt: skip
-    return counted(probe, found, len(found), len(pairs), most=1)
+    return counted(
+        probe, found, len({f.task for f in found}), len({t.id for t, _ in pairs}), most=1
+    )
+
+
+def _network(bench: Bench, probe: Probe) -> Result:
+    """Of everything that the target was asked so far: what it called beyond this machine, in its own process."""
+    tasks: dict[str | None, bool] = {}
+    found: list[Finding] = []
+    known = {task.id: task for task in bench.tasks}
+    for name, text, reply in bench.seen():
+        tasks[name] = tasks.get(name, False) or bool(reply.called)
+        if reply.called:
+            title = f"a reward calls {', '.join(reply.called)} over a network"
+            found.append(
+                finding(probe, known[name], text, reply.reward, title, "a reward from this machine")
+            )
+    found.sort(key=lambda f: len(f.response))
+    return counted(probe, found, sum(tasks.values()), len(tasks), most=1)
 
 
 PROBES = (
@@ -104,4 +124,5 @@ PROBES = (
     Probe("range.finite", "a reward is a finite number in [0, 1]", "critical", "refuse NaN and infinities before they reach a mean; min(1, nan) is 1", "exploit", special=_range),
     Probe("range.type", "what comes back is a number", "high", "return float(score)", "fault", special=_types),
     Probe("range.purity", "a call changes nothing that it is given", "high", "copy before you sort or pop", "nondet", special=_mutates),
+    Probe("range.network", "a reward needs no network", "low", "load what it needs before training, or ask it in a stage that can say that it is unavailable", "", special=_network),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from __future__ import annotations
 from rlenv_audit.replaying import replayed
 
 TARGET = {target!r}
-CALL = {{"signature": {signature!r}, "tasks_from": {tasks_from!r}, "seed": {seed!r}}}
+CALL = {{"signature": {signature!r}, "tasks_from": {tasks_from!r}, "seed": {seed!r}, "python": {python!r}}}
 '''
 TEST = '''
 
@@ -30,7 +30,7 @@ def test_{name}() -> None:
 '''
 
 
-def emitted(card: Scorecard, signature: str = "", tasks_from: str = "") -> str:
+def emitted(card: Scorecard, signature: str = "", tasks_from: str = "", python: str = "") -> str:
     """The text of the file."""
     body = "".join(
         _test(finding, card.pass_mark)
@@ -38,7 +38,13 @@ def emitted(card: Scorecard, signature: str = "", tasks_from: str = "") -> str:
         if _check(finding, card.pass_mark)
     )
     return (
-        HEAD.format(target=card.target, signature=signature, tasks_from=tasks_from, seed=card.seed)
+        HEAD.format(
+            target=card.target,
+            signature=signature,
+            tasks_from=tasks_from,
+            seed=card.seed,
+            python=python,
+        )
         + body
     )
 

@@ -24,13 +24,13 @@ WIDTH, HEIGHT = 640, 220
 FASTEST, SLOWEST = 1e-5, 100.0  # seconds, the ends of the map
 
 
-def page(card: Scorecard, signature: str = "", tasks_from: str = "") -> str:
+def page(card: Scorecard, signature: str = "", tasks_from: str = "", python: str = "") -> str:
     """The whole text of the file."""
     here = files("rlenv_audit.render")
     style, script = (here.joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"
-    body = "\n".join(_body(card, _call(card, signature, tasks_from)))
+    body = "\n".join(_body(card, _call(card, signature, tasks_from, python)))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
@@ -44,10 +44,11 @@ def _text(value: object) -> str:
     return escape(visible(str(value)))
 
 
-def _call(card: Scorecard, signature: str, tasks_from: str) -> str:
+def _call(card: Scorecard, signature: str, tasks_from: str, python: str) -> str:
     words = ["rlenv", "audit", card.target]
     words += ["--as", signature] if signature else []
     words += ["--tasks-from", tasks_from] if tasks_from else []
+    words += ["--python", python] if python else []
     return " ".join(shlex.quote(word) for word in [*words, "--seed", str(card.seed)])
 
 

@@ -71,7 +71,8 @@ def read(path: Path) -> Scorecard:
     body["results"] = tuple(_result_from(one) for one in said["results"])
     for key in ("archetypes", "crossed"):
         body[key] = tuple(said[key])
-    body["questions"] = tuple((question, answer) for question, answer in said["questions"])
+    for key in ("questions", "asides"):
+        body[key] = tuple((question, answer) for question, answer in said.get(key, ()))
     return Scorecard(**body)
 
 

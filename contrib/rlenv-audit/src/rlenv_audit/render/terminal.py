@@ -45,7 +45,7 @@ def show(card: Scorecard, screen: Console) -> None:
     questions = Table(box=None, show_header=False, pad_edge=False)
     questions.add_column(style="bold", no_wrap=True)
     questions.add_column()
-    for question, answer in card.questions:
+    for question, answer in (*card.questions, *card.asides):
         questions.add_row(question, Text(visible(answer)))
     screen.print(questions)
     for finding in card.findings[:MOST]:

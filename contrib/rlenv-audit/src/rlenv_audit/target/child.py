@@ -14,12 +14,15 @@ from rlenv.errors import RlenvError
 from rlenv.record import dumps, plain
 from rlenv.values import Task, Verdict
 
+from .forms import read
 from .loading import Loaded, loaded
 from .wire import dump, load, task_from, task_to
 
 __all__ = ["main"]
 
 THREADS = 4
+OWN = os.getpid()
+CALLED: dict[str, None] = {}  # hosts that the target called since the last reply
 
 
 def main(reading: int, writing: int) -> None:
@@ -28,7 +31,13 @@ def main(reading: int, writing: int) -> None:
     with os.fdopen(reading, "rb") as orders, os.fdopen(writing, "wb") as replies:
         order = load(orders.readline())
         try:
-            target = loaded(order["target"], order["as"], order["tasks_from"], order["seed"])
+            target = loaded(
+                order["target"],
+                order["as"],
+                order["tasks_from"],
+                order["seed"],
+                borrowed=order["borrowed"],
+            )
         except RlenvError as error:
             _say(replies, {"failed": str(error)})
             return
@@ -43,6 +52,7 @@ def main(reading: int, writing: int) -> None:
             )
             return
         _say(replies, _introduced(target))
+        _watch()
         desk = _Desk(target, replies)
         for line in orders:
             desk.obey(load(line))
@@ -51,8 +61,28 @@ def main(reading: int, writing: int) -> None:
 
 
 def _say(replies: BinaryIO, message: Mapping[str, Any]) -> None:
+    if os.getpid() != OWN:  # a fork of the target's that came back: two must not answer
+        os._exit(0)
     replies.write(dump(message))
     replies.flush()
+
+
+def _watch() -> None:
+    """Note whom the target calls over a network; what it asks on this machine is its own affair."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "socket.getaddrinfo":
+            _note(arguments[0])
+        elif event == "socket.connect" and isinstance(arguments[1], tuple):
+            _note(arguments[1][0])
+
+    sys.addaudithook(hook)
+
+
+def _note(host: Any) -> None:
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
+    if name and name != "localhost" and not name.startswith(("127.", "::1", "0.0.0.0")):  # noqa: S104 - no server
+        CALLED[name[:100]] = None
 
 
 def _introduced(target: Loaded) -> dict[str, Any]:
@@ -60,6 +90,9 @@ def _introduced(target: Loaded) -> dict[str, Any]:
         "tasks": [task_to(task) for task in target.tasks],
         "archetypes": target.archetypes,
         "uses": target.uses,
+        "limit_s": target.limit_s,
+        "converses": target.converses,
+        "sides": target.sides,
         "pass_mark": target.pass_mark,
         "version": sys.version.partition(" ")[0],
     }
@@ -93,7 +126,7 @@ class _Desk:
         before = _seen(task)
         start = time.perf_counter()
         try:
-            said: Any = self.target.ask(task, response)
+            said: Any = self.target.ask(task, read(response))
         except (KeyboardInterrupt, SystemExit, Exception) as error:  # noqa: BLE001 - whatever it does is a finding
             said = error
         seconds = time.perf_counter() - start
@@ -102,7 +135,8 @@ class _Desk:
     def _together(self, pairs: Sequence[tuple[Task, str]]) -> None:
         assert self.target.many is not None
         start = time.perf_counter()
-        for index, said in self.target.many(pairs):
+        told = [(task, read(response)) for task, response in pairs]
+        for index, said in self.target.many(told):
             spent = [r.seconds for r in said.results] if isinstance(said, Verdict) else []
             self._reply(index, said, sum(spent) or time.perf_counter() - start, mutated=False)
 
@@ -122,6 +156,9 @@ class _Desk:
     def _reply(self, index: int, said: Any, seconds: float, *, mutated: bool) -> None:
         message = {"index": index, "seconds": seconds, "mutated": mutated, **_read(said)}
         with self._lock:
+            if CALLED:
+                message["called"] = list(CALLED)
+                CALLED.clear()
             _say(self.replies, message)
 
 
@@ -158,7 +195,8 @@ def _verdict(said: Verdict) -> dict[str, Any]:
     text = dumps([_told(result) for result in public["results"]])[:8000]
     if said.fault is not None or said.value is None:
         kind, words = (said.fault.kind, said.fault.message) if said.fault else ("error", "no value")
-        return {"fault": "unscored", "message": f"{kind}: {words}"[:500], "said": text}
+        transient = bool(said.fault is not None and said.fault.transient)
+        return {"fault": "unscored", "message": f"{kind}: {words}"[:500], "said": text, "transient": transient}  # fmt: skip
     return {"reward": repr(said.value), "said": text, "kind": "float"}
 
 

@@ -14,11 +14,13 @@ from rlenv.errors import ConfigError, InputError
 from rlenv.near import suggest
 from rlenv.values import Task
 
-from .signatures import caller
+from .beside import SIDES, Sides, beside, sider, sides
+from .signatures import caller, converses
 
 __all__ = ["Loaded", "loaded"]
 
-Pair = tuple[Task, str]
+Pair = tuple[Task, Any]  # a task, and a text, a Trajectory or a Group
+TALKING = {"agent", "tools", "web"}  # archetypes whose responses are conversations
 
 
 @frozen
@@ -29,31 +31,40 @@ class Loaded:
         ask: (task, response) → whatever it says: a number, a Verdict, anything.
         tasks: its own, or those of ``--tasks-from``.
         many: the same for many at once, as (index, what it says), where the target has a way of its own.
+        limit_s: seconds that it may take for a response by its own limits, each of which ends in a verdict.
+        converses: whether it reads whole conversations.
+        sides: how it judges responses side by side, and "" for one by one.
     """
 
-    ask: Callable[[Task, str], Any]
+    ask: Callable[[Task, Any], Any]
     tasks: Sequence[Task]
     archetypes: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     pass_mark: float = 1.0
     many: Callable[[Iterable[Pair]], Iterator[tuple[int, Any]]] | None = None
+    limit_s: float = 0.0
+    converses: bool = False
+    sides: Sides = ""
     close: Callable[[], None] = field(default=lambda: None)
 
 
-def loaded(target: str, signature: str, tasks_from: str, seed: int) -> Loaded:
+def loaded(
+    target: str, signature: str, tasks_from: str, seed: int, *, borrowed: bool = False
+) -> Loaded:
     """Load what the command line names.
 
     Args:
         target: an env.toml, an installed environment, or ``module:function``.
         signature: how a function is called; "" for a plain one.
         tasks_from: a file of tasks for a function.
+        borrowed: it is asked about tasks of another target, so a function needs none.
 
     Raises:
         RlenvError: nothing is there, or it cannot be used.
     """
     sys.path.insert(0, os.getcwd())
     if ":" in target and not Path(target).exists():
-        return _function(target, signature or "plain", tasks_from, seed)
+        return _function(target, signature or "plain", tasks_from, seed, borrowed)
     if signature or tasks_from:
         given = "--as" if signature else "--tasks-from"
         raise ConfigError(
@@ -67,14 +78,27 @@ def _environment(name: str) -> Loaded:
 
     env = Environment.load(name)
     uses = tuple(dict.fromkeys(_uses(env.slots)))
+    kinds = tuple(dict.fromkeys(use.partition("/")[0] for use in uses))
     if env.group_only:
-        raise ConfigError(
-            f"{name}: {env.group_only[0]} judges groups of responses, which an audit cannot ask for yet"
-        )
+        return Loaded(
+            beside(env.evaluate_group), tuple(env.tasks), kinds, uses, env.pass_mark, close=env.close,
+            limit_s=_limit(env.slots), sides="group",
+        )  # fmt: skip
+    talks = any("messages" in task.info or "tools" in task.info for task in env.tasks)
     return Loaded(
-        env.evaluate, tuple(env.tasks), tuple(dict.fromkeys(use.partition("/")[0] for use in uses)), uses, env.pass_mark,
-        env.evaluate_numbered, env.close,
+        env.evaluate, tuple(env.tasks), kinds, uses, env.pass_mark, env.evaluate_numbered, close=env.close, limit_s=_limit(env.slots),
+        converses=talks or bool(set(kinds) & TALKING),
     )  # fmt: skip
+
+
+def _limit(slots: Iterable[Any]) -> float:
+    """The sum of the stages' own limits, and a little for what is between them."""
+    found = 0.0
+    for slot in slots:
+        inner = getattr(slot.stage, "slots", None)
+        own = slot.timeout or getattr(slot.stage, "default_timeout", None) or 30.0
+        found += _limit(inner) if inner else float(own) + 2.0
+    return found
 
 
 def _uses(slots: Iterable[Any]) -> Iterator[str]:
@@ -85,7 +109,7 @@ def _uses(slots: Iterable[Any]) -> Iterator[str]:
             yield slot.use
 
 
-def _function(target: str, signature: str, tasks_from: str, seed: int) -> Loaded:
+def _function(target: str, signature: str, tasks_from: str, seed: int, borrowed: bool) -> Loaded:  # noqa: FBT001 - as it is told
     module, _, name = target.partition(":")
     try:
         holder: Any = importlib.import_module(module)
@@ -102,11 +126,15 @@ def _function(target: str, signature: str, tasks_from: str, seed: int) -> Loaded
                 f"{target}: no {part!r} there; {suggest(part, known, what='there is')}"
             )
         holder = getattr(holder, part)
-    if not tasks_from:
+    if not tasks_from and not borrowed:
         raise ConfigError(
             f"{target} brings no tasks: name a file with --tasks-from (columns prompt and answer)"
         )
-    return Loaded(caller(holder, signature), tuple(_tasks(tasks_from)))
+    tasks = tuple(_tasks(tasks_from)) if tasks_from else ()
+    if signature in SIDES:
+        return Loaded(sider(holder, signature), tasks, sides=sides(holder, signature))
+    talks = converses(holder, signature) or any("messages" in task.info for task in tasks)
+    return Loaded(caller(holder, signature), tasks, converses=talks)
 
 
 def _dataset(holder: Any, name: str, target: str, seed: int) -> Loaded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -19,13 +20,20 @@ from rlenv.values import Task
 
 from rlenv_audit.model import Reply
 
+from .boot import command
 from .wire import dump, load, task_from, task_to
 
-__all__ = ["Spec", "Target"]
+__all__ = ["Spec", "Target", "placed"]
 
 Pair = tuple[Task, str]
+PATIENCE_S = 10.0
 LOADING_S = 120.0
 CHUNK = 1 << 16
+
+
+def placed(name: str) -> str:
+    """A file by its whole path, so that it is found from another working directory too."""
+    return os.path.abspath(name) if name and os.path.exists(name) else name
 
 
 @frozen
@@ -36,8 +44,10 @@ class Spec:
     signature: str = ""
     tasks_from: str = ""
     seed: int = 0
+    borrowed: bool = False
     environ: Mapping[str, str] = field(factory=dict)
     cwd: str | None = None
+    python: str = ""  # the interpreter that runs it; "": this one
 
 
 class Target:
@@ -45,25 +55,31 @@ class Target:
 
     Args:
         spec: which.
-        patience: seconds for one response, after which the process is killed and the response is a hang.
+        patience: seconds for one response, after which the process is killed and the response is a hang; None: 10, or
+            what an environment's own limits add up to.
+        loading: seconds until it must be ready.
 
     Raises:
         ConfigError: it cannot be loaded; the message says why.
     """
 
-    def __init__(self, spec: Spec, patience: float = 10.0) -> None:
+    def __init__(
+        self, spec: Spec, patience: float | None = None, loading: float = LOADING_S
+    ) -> None:
         self.spec = spec
-        self.patience = patience
+        self.loading = loading
         self.calls = 0
         self._buffer = b""
         self._process: subprocess.Popen[bytes] | None = None
         self._orders = self._replies = -1
         said = self._start()
+        self.patience = max(PATIENCE_S, float(said["limit_s"])) if patience is None else patience
         self.tasks = tuple(task_from(task) for task in said["tasks"])
         self.archetypes = tuple(said["archetypes"])
         self.uses = tuple(said["uses"])
         self.pass_mark = float(said["pass_mark"])
-        self._own = {task.id for task in self.tasks}
+        self.converses, self.sides = bool(said["converses"]), str(said["sides"])
+        self._own = set() if spec.borrowed else {task.id for task in self.tasks}
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -77,9 +93,16 @@ class Target:
         Args:
             how: "alone" one after another, "many" in the target's own way, "threads" four at a time.
         """
+        replies = self.some(pairs, how)
+        return [replies[index] for index in range(len(pairs))]
+
+    def some(
+        self, pairs: Sequence[Pair], how: str = "alone", until: float = math.inf
+    ) -> dict[int, Reply]:
+        """The same by place; after a hang or a death, no more is asked once ``until`` of ``time.monotonic`` is past."""
         replies: dict[int, Reply] = {}
         todo = list(range(len(pairs)))
-        while todo:
+        while todo and (not replies or time.monotonic() < until):
             got = dict(self._round([pairs[index] for index in todo], how))
             replies |= {todo[place]: reply for place, reply in got.items()}
             if len(got) < len(todo) and not got:
@@ -87,8 +110,8 @@ class Target:
             todo = [index for index in todo if index not in replies]
             if todo and how != "alone":
                 how = "alone"  # whoever killed it is found one by one
-        self.calls += len(pairs)
-        return [replies[index] for index in range(len(pairs))]
+        self.calls += len(replies)
+        return replies
 
     def _round(self, pairs: Sequence[Pair], how: str) -> Iterator[tuple[int, Reply]]:
         """Replies until all are there, or the process is gone; alone, the response that it hung on is named."""
@@ -134,11 +157,17 @@ class Target:
         environ = {**os.environ, "PYTHONHASHSEED": "0", **self.spec.environ}
         words = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                [sys.executable, "-m", "rlenv_audit.target.child", str(theirs), str(writing)],
+            self._process = subprocess.Popen(  # noqa: S603 - an interpreter that the person names
+                command(self.spec.python, theirs, writing),
                 pass_fds=(theirs, writing), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=words,
                 env=environ, cwd=self.spec.cwd, start_new_session=True,
             )  # fmt: skip
+        except OSError as error:
+            words.close()
+            os.close(self._orders)
+            os.close(self._replies)
+            named = self.spec.python or sys.executable
+            raise ConfigError(f"--python {named}: it cannot be run ({error.strerror})") from error
         finally:
             os.close(theirs)
             os.close(writing)
@@ -151,9 +180,10 @@ class Target:
                     "as": spec.signature,
                     "tasks_from": spec.tasks_from,
                     "seed": spec.seed,
+                    "borrowed": spec.borrowed,
                 }
             )
-            said = self._receive(LOADING_S)
+            said = self._receive(self.loading)
         except (TimeoutError, OSError, ValueError) as error:
             self._kill()
             words.seek(0)
@@ -215,7 +245,9 @@ class Target:
         from attrs import evolve
 
         with Target(
-            evolve(self.spec, environ=environ, cwd=cwd or self.spec.cwd), self.patience
+            evolve(self.spec, environ=environ, cwd=cwd or self.spec.cwd),
+            self.patience,
+            self.loading,
         ) as other:
             yield other
 
@@ -224,5 +256,6 @@ def _reply(message: Mapping[str, Any]) -> Reply:
     reward = message.get("reward")
     return Reply(
         None if reward is None else float(reward), message.get("fault", ""), message.get("message", ""), message.get("said", ""),
-        float(message["seconds"]), bool(message["mutated"]),
+        float(message["seconds"]), bool(message["mutated"]), tuple(message.get("called", ())),
+        bool(message.get("transient", False)),
     )  # fmt: skip

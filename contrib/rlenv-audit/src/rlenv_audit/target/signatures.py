@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import Any
 
 from rlenv.errors import ConfigError
-from rlenv.values import Task
+from rlenv.values import Task, Trajectory
 
-__all__ = ["SIGNATURES", "caller"]
+__all__ = ["SIGNATURES", "awaited", "caller", "converses", "roles", "valued"]
 
-Call = Callable[[Task, str], Any]
+Call = Callable[
+    [Task, Any], Any
+]  # of a task and a text, or a Trajectory where it is a conversation
 
 # What a parameter of a plain function means, by its name.
 PROMPT = ("prompt", "question", "problem", "query", "instruction", "input")
@@ -29,6 +31,7 @@ RESPONSE = (
     "pred",
 )
 ANSWER = ("answer", "ground_truth", "gold", "target", "reference", "label", "expected")
+MESSAGES = ("messages", "trajectory", "conversation", "history", "episode", "transcript")
 INFO = ("info", "extra_info", "metadata", "row", "entry", "doc")
 
 
@@ -37,16 +40,16 @@ def _plain(function: Callable[..., Any]) -> Call:
     parameters = inspect.signature(function).parameters.values()
     keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
     named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-    roles = {p.name: _role(p.name) for p in named}
-    unknown = [p.name for p in named if not roles[p.name] and p.default is p.empty]
-    if not any(role == "response" for role in roles.values()):
+    known = roles(function)
+    unknown = [p.name for p in named if not known[p.name] and p.default is p.empty]
+    if not {"response", "messages"} & set(known.values()):
         if len(named) in (2, 3) and len(unknown) == len(named):
             positions = ("prompt", "response", "answer")[: len(named)]
             return lambda task, response: function(
-                *(_value(role, task, response) for role in positions)
+                *(valued(role, task, response) for role in positions)
             )
         raise ConfigError(
-            f"{_name(function)}: none of its parameters ({', '.join(roles) or 'it has none'}) is called like a response: "
+            f"{_name(function)}: none of its parameters ({', '.join(known) or 'it has none'}) is called like a response: "
             f"{', '.join(RESPONSE[:4])}; choose a framework with --as"
         )
     if unknown:
@@ -54,16 +57,24 @@ def _plain(function: Callable[..., Any]) -> Call:
             f"{_name(function)}: no value is known for its parameter {unknown[0]!r}; choose --as, or wrap it"
         )
 
-    def call(task: Task, response: str) -> Any:
+    def call(task: Task, response: Any) -> Any:
         given: dict[str, Any] = dict(task.info) if keywords else {}
-        given |= {name: _value(role, task, response) for name, role in roles.items() if role}
+        given |= {name: valued(role, task, response) for name, role in known.items() if role}
         return function(**given)
 
     return call
 
 
+def roles(function: Callable[..., Any]) -> dict[str, str]:
+    """What each parameter of a function means, by its name; "" where that is not known."""
+    parameters = inspect.signature(function).parameters.values()
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return {p.name: _role(p.name) for p in parameters if p.kind not in kinds}
+
+
 def _role(name: str) -> str:
     for role, names in (
+        ("messages", MESSAGES),
         ("prompt", PROMPT),
         ("response", RESPONSE),
         ("answer", ANSWER),
@@ -74,28 +85,60 @@ def _role(name: str) -> str:
     return "task" if name == "task" else ""
 
 
-def _value(role: str, task: Task, response: str) -> Any:
+def valued(role: str, task: Task, response: Any) -> Any:
+    """The argument of a role."""
     if role == "info":
         return dict(task.info)
-    return {"prompt": task.prompt, "response": response, "answer": task.answer, "task": task}[role]
+    if role == "messages":
+        return [*_asked(task, response), *_turns(response)]
+    text = _final(response)
+    return {"prompt": task.prompt, "response": text, "answer": task.answer, "task": task}[role]
+
+
+def _final(response: Any) -> str:
+    return response.final if isinstance(response, Trajectory) else str(response)
+
+
+def _asked(task: Task, response: Any) -> list[Any]:
+    """What came before the policy's first word; a conversation brings its own."""
+    if isinstance(response, Trajectory):
+        return []
+    return _messages(task)
+
+
+def _messages(task: Task) -> list[Any]:
+    return list(task.info.get("messages") or [{"role": "user", "content": task.prompt}])
+
+
+def _turns(response: Any) -> list[Any]:
+    if isinstance(response, Trajectory):
+        return [dict(message) for message in response.messages]
+    return [{"role": "assistant", "content": response}]
+
+
+def _completed(response: Any) -> list[Any]:
+    """What the policy and its tools said, without what the policy was told at first."""
+    turns = _turns(response)
+    first = next((n for n, turn in enumerate(turns) if turn.get("role") not in ("system", "user")), len(turns))  # fmt: skip
+    return turns[first:]
 
 
 def _trl(function: Callable[..., Any]) -> Call:
     """TRL's GRPO: ``f(prompts, completions, **columns) -> list``; every column of the data set as a list."""
 
-    def call(task: Task, response: str) -> Any:
+    def call(task: Task, response: Any) -> Any:
         columns = {str(key): [value] for key, value in task.info.items()}
         for name in ("answer", "ground_truth", "solution"):
             if task.answer is not None:
                 columns.setdefault(name, [task.answer])
         extra: dict[str, Any] = {
-            "completion_ids": [[0] * max(1, len(response) // 4)],
+            "completion_ids": [[0] * max(1, len(_final(response)) // 4)],
             "trainer_state": None,
         }
         extra |= {"log_extra": lambda *_: None, "log_metric": lambda *_: None}
         given = columns | extra if _takes_any(function) else _known(function, columns | extra)
         return _only(
-            _awaited(function(prompts=[_chat(task)], completions=[_reply(task, response)], **given))
+            awaited(function(prompts=[_chat(task)], completions=[_reply(task, response)], **given))
         )
 
     return call
@@ -105,22 +148,22 @@ def _chat(task: Task) -> Any:
     return list(task.info["messages"]) if "messages" in task.info else task.prompt
 
 
-def _reply(task: Task, response: str) -> Any:
+def _reply(task: Task, response: Any) -> Any:
     """A conversation gets a conversation back."""
-    return [{"role": "assistant", "content": response}] if "messages" in task.info else response
+    return _completed(response) if "messages" in task.info else _final(response)
 
 
 def _verl(function: Callable[..., Any]) -> Call:
     """verl: ``compute_score(data_source, solution_str, ground_truth, extra_info) -> float | {"score": …}``."""
 
-    def call(task: Task, response: str) -> Any:
+    def call(task: Task, response: Any) -> Any:
         given = {
             "data_source": task.info.get("data_source", "audit"),
-            "solution_str": response,
+            "solution_str": _final(response),
             "ground_truth": task.answer,
             "extra_info": {"num_turns": 2, **task.info.get("extra_info", {})},
         }
-        said = _awaited(function(**given))
+        said = awaited(function(**given))
         return said.get("score") if isinstance(said, Mapping) else said
 
     return call
@@ -130,11 +173,8 @@ def _verifiers(function: Any) -> Call:
     """verifiers (v0): a reward function whose parameters are injected by name, or a Rubric."""
     score = getattr(function, "score_rollout", None)
 
-    def names(task: Task, response: str) -> dict[str, Any]:
-        prompt = (
-            _chat(task) if "messages" in task.info else [{"role": "user", "content": task.prompt}]
-        )
-        completion = [{"role": "assistant", "content": response}]
+    def names(task: Task, response: Any) -> dict[str, Any]:
+        prompt, completion = _messages(task), _completed(response)
         info = dict(task.info)
         state = {
             "prompt": prompt, "completion": completion, "answer": task.answer, "info": info, "task": "audit", "turn": 1,
@@ -146,23 +186,26 @@ def _verifiers(function: Any) -> Call:
             "parser": parser, **{k: v for k, v in info.items() if k not in state},
         }  # fmt: skip
 
-    def call(task: Task, response: str) -> Any:
+    def call(task: Task, response: Any) -> Any:
         given = names(task, response)
         if score is not None:
             state = given["state"]
-            said = _awaited(score(state))
+            said = awaited(score(state))
             return state.get("reward", getattr(said, "reward", said))
-        return _awaited(function(**(given if _takes_any(function) else _known(function, given))))
+        return awaited(function(**(given if _takes_any(function) else _known(function, given))))
 
     return call
 
 
 def _reasoning_gym(dataset: Any) -> Call:
-    """reasoning-gym: ``dataset.score_answer(answer, entry)``; the entry is the task's own."""
+    """reasoning-gym: ``dataset.score_answer(answer, entry)``; the entry is the task's own.
 
-    def call(task: Task, response: str) -> Any:
+    The answer comes without blanks around it, as the package's ``extract_answer`` and those who train on it hand it over.
+    """
+
+    def call(task: Task, response: Any) -> Any:
         entry = {"question": task.prompt, "answer": task.answer, "metadata": dict(task.info)}
-        return dataset.score_answer(answer=response, entry=entry)
+        return dataset.score_answer(answer=_final(response).strip(), entry=entry)
 
     return call
 
@@ -175,14 +218,14 @@ def _inspect(scorer: Any) -> Call:
     made = scorer() if factory else scorer
     number = scoring.value_to_float()
 
-    def call(task: Task, response: str) -> Any:
+    def call(task: Task, response: Any) -> Any:
         target = scoring.Target(_targets(task))
         state = solving.TaskState(
             model=model.ModelName("mockllm/model"), sample_id=task.id or "1", epoch=1, input=task.prompt,
             messages=[model.ChatMessageUser(content=task.prompt)], metadata=dict(task.info), target=target,
-            output=model.ModelOutput.from_content("mockllm/model", response),
+            output=model.ModelOutput.from_content("mockllm/model", _final(response)),
         )  # fmt: skip
-        said = _awaited(made(state, target))
+        said = awaited(made(state, target))
         return None if said is None else number(said.value)
 
     return call
@@ -207,12 +250,15 @@ def caller(function: Any, signature: str) -> Call:
         ConfigError: no such signature, or the function cannot be called so.
     """
     if signature not in SIGNATURES:
-        raise ConfigError(f"--as {signature}: there are {', '.join(SIGNATURES)}")
+        raise ConfigError(
+            f"--as {signature}: there are {', '.join([*SIGNATURES, 'pairwise', 'group'])}"
+        )
     call = SIGNATURES[signature](function)
-    return lambda task, response: _awaited(call(task, response))
+    return lambda task, response: awaited(call(task, response))
 
 
-def _awaited(said: Any) -> Any:
+def awaited(said: Any) -> Any:
+    """The value itself, waited for where it is a coroutine."""
     if not inspect.isawaitable(said):
         return said
 
@@ -220,6 +266,13 @@ def _awaited(said: Any) -> Any:
         return await said
 
     return asyncio.run(wait())
+
+
+def converses(function: Any, signature: str) -> bool:
+    """Whether a function is shown conversations, and not only their last words."""
+    if signature == "plain":
+        return "messages" in roles(function).values()
+    return signature == "verifiers"
 
 
 def _only(said: Any) -> Any:

@@ -1,0 +1,119 @@
+"""Whether two programs answer differently: both are called, in the jail of rlenv-plugin-code, on inputs like those of a task's tests."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from rlenv.errors import RlenvError
+from rlenv.values import Task
+
+__all__ = ["like", "told_apart"]
+
+MOST = 40  # inputs
+# Where the golden program itself fails, an input is none that the task allows, and says nothing.
+BESIDE = """
+import copy
+GOLDEN, OTHER = {golden!r}, {other!r}
+
+
+def answer(source, args):
+    names = {{"__name__": "program"}}
+    exec(source, names)
+    args = copy.deepcopy(args)
+    found = names[{name!r}](*args)
+    return repr([found, args])
+
+
+def alike(*args):
+    try:
+        wanted = [answer(GOLDEN, args) for _ in range(2)]
+    except BaseException:
+        return True
+    if wanted[0] != wanted[1]:
+        return True
+    try:
+        return answer(OTHER, args) == wanted[0]
+    except BaseException:
+        return False
+"""
+
+
+def like(known: Sequence[Sequence[Any]], seed: str) -> list[list[Any]]:
+    """Inputs made of known ones: themselves, their arguments in other company, numbers between them, parts of them.
+
+    Nothing is larger than the largest known, or smaller than the smallest, and what was sorted stays so: what a task
+    asks of its inputs is not known here.
+    """
+    chance = random.Random(seed)  # noqa: S311 - repeatable
+    width = len(known[0])
+    rows = [list(row) for row in known if len(row) == width]
+    found = rows[: MOST // 2]
+    for _ in range(4 * MOST):
+        if len(found) == MOST:
+            break
+        row = list(chance.choice(rows))
+        places = range(width) if chance.random() < 0.5 else [chance.randrange(width)]
+        for place in places:
+            column = [other[place] for other in rows]
+            row[place] = _other(chance, chance.choice(column), column)
+        if row not in found:
+            found.append(row)
+    return found
+
+
+def _other(chance: random.Random, value: Any, column: Sequence[Any]) -> Any:
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        numbers = [one for one in column if isinstance(one, int) and not isinstance(one, bool)]
+        return chance.randint(min(numbers), max(numbers))
+    if isinstance(value, (str, list, tuple)) and len(value) > 1 and chance.random() < 0.5:
+        start, stop = sorted(chance.sample(range(len(value) + 1), 2))
+        return value[start:stop]
+    return value
+
+
+def told_apart(
+    golden: str, others: Sequence[str], name: str, inputs: Sequence[Sequence[Any]]
+) -> list[list[Any] | None]:
+    """For each program an input on which it answers otherwise than the golden one; None where none was found.
+
+    What is not decided (a program that never ends, a jail that is not there) counts as not told apart.
+    """
+    if not inputs:
+        return [None] * len(others)
+    from rlenv.environment import Environment
+
+    stages = [{"use": "code/run", "weight": 0, "options": {"timeout": 5.0}}, {"use": "code/diff"}]
+    cases = [{"args": list(args), "expected": True} for args in inputs]
+    task = Task("Are they alike?", id="alike", info={"tests": {"kind": "function", "entry_point": "alike", "cases": cases}})  # fmt: skip
+    try:
+        with Environment.from_dict({"name": "alike", "stage": stages}) as env:
+            pairs = [
+                (task, f"```python\n{BESIDE.format(golden=golden, other=other, name=name)}\n```")
+                for other in others
+            ]
+            verdicts = list(env.evaluate_many(pairs))
+    except RlenvError:
+        return [None] * len(others)
+    return [_first(verdict, inputs) for verdict in verdicts]
+
+
+def _first(verdict: Any, inputs: Sequence[Sequence[Any]]) -> list[Any] | None:
+    """The first input that was answered, and otherwise."""
+    for result in verdict.results:
+        private = result.outcome.private if result.outcome is not None else None
+        for failure in (private or {}).get("failures", ()):
+            if failure["why"] == "wrong answer":
+                return list(inputs[failure["test"] - 1])
+    return None
+
+
+def call(name: str, args: Sequence[Any]) -> str:
+    """``name(args)`` as a person would write it, in short."""
+    return f"{name}({', '.join(json.dumps(a) if isinstance(a, str) else repr(a) for a in args)})"[
+        :200
+    ]
