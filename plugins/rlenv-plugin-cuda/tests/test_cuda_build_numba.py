@@ -209,16 +209,16 @@ def test_annotations_are_not_run(compiled: Compile, source: str) -> None:
 
 def test_a_compiler_that_finds_no_end_costs_its_answer(compiled: Compile) -> None:
     body = "s = float32(0)\n" + "\n".join(f"s += a[{j}] * s" for j in range(1500)) + "\no[0] = s"
-    assert compiled(answer(body), budget=1.5).problem == "compiling it takes more than 1.5 s"
+    assert compiled(answer(body), budget=0.5).problem == "compiling it takes more than 0.5 s"
     assert compiled(answer(PLAIN)).kernels
 
 
 def test_compiling_sees_numba_and_none_of_what_lies_beside_it() -> None:
-    profile = places.compilers("numba", 25.0, "jail")
+    profile = places.compilers("numba", "jail")
     assert not any(path.endswith(("site-packages", "dist-packages")) for path in profile.paths)
     assert {"numba", "numpy"} <= {path.rpartition("/")[2] for path in profile.paths}
     assert (
-        places.compilers("cuda", 25.0, "jail").paths
+        places.compilers("cuda", "jail").paths
         == toolchain.Toolchain(
             nvrtc=toolchain.toolchain().nvrtc, builtins=toolchain.toolchain().builtins
         ).folders

@@ -50,18 +50,25 @@ def answers(name: str) -> Iterator[tuple[str, Task, str]]:
         yield title, Task(f"Write {task}.", info={"kernel": TASKS[task]}, id=task), response
 
 
-def paid(name: str, monkeypatch: pytest.MonkeyPatch, secret: str) -> dict[str, Any]:
-    """Rewards of a whole file under one secret; inputs are drawn by it."""
-    monkeypatch.setenv("RLENV_SECRET", secret)
-    found = list(answers(name))
+@pytest.fixture(scope="module", params=["one", "two", "three"])
+def verdicts(request: pytest.FixtureRequest) -> Iterator[dict[str, dict[str, Any]]]:
+    """Of both files by name, under each of three secrets; inputs are drawn by it."""
+    found = {name: list(answers(name)) for name in ("adversarial-numba.md", "honest-numba.md")}
     stages = [
         {"use": "cuda/compile", "options": {"compiler": "none"}},
-        {"use": "cuda/run", "weight": 0, "options": {"budget": 1.0, "backend": "interpreter"}},
+        {"use": "cuda/run", "weight": 0, "options": {"budget": 0.5, "backend": "interpreter"}},
         {"use": "cuda/diff", "options": {"score": "all"}},
     ]
-    with Environment.from_dict({"name": "kernels", "stage": stages}) as env:
-        verdicts = env.evaluate_many([(task, response) for _, task, response in found])
-        return {title: v for (title, _, _), v in zip(found, verdicts, strict=True)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RLENV_SECRET", request.param)
+        with Environment.from_dict({"name": "kernels", "stage": stages}) as env:
+            yield {name: paid(env, rows) for name, rows in found.items()}
+
+
+def paid(env: Environment, rows: list[tuple[str, Task, str]]) -> dict[str, Any]:
+    pairs = [(task, response) for _, task, response in rows]
+    found = env.evaluate_many(pairs, workers=1)
+    return {title: verdict for (title, _, _), verdict in zip(rows, found, strict=True)}
 
 
 def test_the_corpus_is_as_large_as_is_said() -> None:
@@ -72,15 +79,13 @@ def test_the_corpus_is_as_large_as_is_said() -> None:
     assert len(list(answers("honest-numba.md"))) >= 24
 
 
-@pytest.mark.parametrize("secret", ["one", "two", "three"])
-def test_no_wrong_kernel_is_paid(secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    verdicts = paid("adversarial-numba.md", monkeypatch, secret)
+def test_no_wrong_kernel_is_paid(verdicts: dict[str, dict[str, Any]]) -> None:
+    wrong = verdicts["adversarial-numba.md"]
 
-    assert {title: v for title, v in verdicts.items() if v.value != 0.0} == {}
+    assert {title: v for title, v in wrong.items() if v.value != 0.0} == {}
 
 
-@pytest.mark.parametrize("secret", ["one", "two", "three"])
-def test_every_right_kernel_is_paid_in_full(secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    verdicts = paid("honest-numba.md", monkeypatch, secret)
+def test_every_right_kernel_is_paid_in_full(verdicts: dict[str, dict[str, Any]]) -> None:
+    right = verdicts["honest-numba.md"]
 
-    assert {title: v for title, v in verdicts.items() if v.value != 1.0} == {}
+    assert {title: v for title, v in right.items() if v.value != 1.0} == {}

@@ -49,7 +49,7 @@ def verdicts() -> dict[str, dict[str, Verdict]]:
     with Environment.from_dict({"name": "kernels", "stage": STAGES}) as env:
         for name in ("honest-cuda.md", "adversarial-cuda.md"):
             given = list(answers(name))
-            scored = env.evaluate_many([(task, response) for _, task, response in given])
+            scored = env.evaluate_many([(task, response) for _, task, response in given], workers=1)
             found[name] = {title: v for (title, _, _), v in zip(given, scored, strict=True)}
     return found
 

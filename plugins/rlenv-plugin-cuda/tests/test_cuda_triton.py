@@ -56,7 +56,7 @@ def _sections(name: str) -> Iterator[Any]:
 def env() -> Iterator[Environment]:
     stages = [
         {"use": "cuda/compile", "options": {"compiler": "none"}},
-        {"use": "cuda/run", "weight": 0, "options": {"budget": 1.0}},
+        {"use": "cuda/run", "weight": 0, "options": {"budget": 0.8}},
         {"use": "cuda/diff", "options": {"score": "all"}},
     ]
     with Environment.from_dict({"name": "triton", "stage": stages}) as made:

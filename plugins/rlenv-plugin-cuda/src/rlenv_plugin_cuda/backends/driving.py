@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import signal
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from attrs import frozen
 from rlenv.errors import VerifierFault
 from rlenv.sandbox import (
     ChannelEnded,
@@ -27,15 +30,33 @@ from rlenv_plugin_cuda.cases import Case
 
 from .frames import order_of, said_of, trial_of
 
-__all__ = ["drive", "guests", "patience"]
+__all__ = ["Runner", "drive", "guests", "patience", "profile_of", "shares"]
 
 GUEST = Path(__file__).parent.parent / "guest"
 ROOM = 1 << 16  # bytes of a frame beside the outputs
+LEAST_S = 0.25  # of CPU, for any case
+USUAL_S = 20.0  # of CPU: budgets up to this share warm processes
 
 
 def patience(seconds: float) -> float:
     """Seconds of wall time for so many of CPU: on a busy machine it is still the CPU that decides."""
     return max(2 * seconds, min(20 + 5 * seconds, 80.0))
+
+
+def shares(cases: Sequence[Case], seconds: float, most: float) -> list[float]:
+    """Seconds of CPU for each case, so that a kernel without an end takes no whole budget.
+
+    A case gets twice its part: as much as would use up twice the time of all, did those that are at least as large
+    take as long.
+
+    Args:
+        cases: those that one process runs.
+        seconds: for all of them.
+        most: for one of them.
+    """
+    sizes = sorted(case.elements for case in cases)
+    as_large = [len(sizes) - bisect_left(sizes, case.elements) for case in cases]
+    return [min(most, max(LEAST_S, 2 * seconds / count)) for count in as_large]
 
 
 @lru_cache(8)
@@ -44,42 +65,55 @@ def guests(*names: str) -> tuple[tuple[str, bytes], ...]:
     return tuple((f"{name}.py", (GUEST / f"{name}.py").read_bytes()) for name in sorted(names))
 
 
-async def drive(  # noqa: PLR0917 - what a runner is, then what it runs
-    name: str,
-    boot: str,
-    profile: Profile,
-    program: Program,
-    cases: Sequence[Case],
-    box: Box,
-    order: Mapping[str, Any],
-) -> Runs:
-    """Run every case in one fresh process.
+@frozen
+class Runner:
+    """A program of ours that runs answers.
 
     Args:
-        name: of the backend.
-        boot: the source of the runner.
-        order: what the runner is told besides the source.
+        name: of its backend.
+        boot: its source.
+        profile: what it needs; its seconds are those of the longest budget that it serves.
+        overhead: seconds of CPU for what is not a case.
+    """
+
+    name: str
+    boot: str
+    profile: Profile
+    overhead: float
+
+
+def profile_of(box: Box, overhead: float, **needs: Any) -> Profile:
+    """A profile that budgets up to ``USUAL_S`` share, so that they share warm processes too."""
+    seconds = max(box.budget, USUAL_S) + overhead
+    return Profile(
+        cpu_s=seconds, wall_s=patience(seconds), min_isolation=box.min_isolation, output_bytes=1 << 12, **needs
+    )  # fmt: skip
+
+
+async def drive(runner: Runner, program: Program, cases: Sequence[Case], box: Box) -> Runs:
+    """Run every case in one fresh process.
 
     Raises:
         VerifierFault: the sandbox broke, or the machine gave the process no time.
     """
-    until = monotonic() + profile.wall_s
-    async with box.session(profile) as session:
-        await session.start(boot)
-        return await _led(name, session, program, cases, order, until)
+    cpu_s = box.budget + runner.overhead
+    wall_s = patience(cpu_s)
+    timed = list(zip(cases, shares(cases, cpu_s, box.budget), strict=True))
+    async with box.session(runner.profile) as session:
+        await session.start(runner.boot, cpu_s=cpu_s, wall_s=wall_s)
+        return await _led(runner.name, session, program, timed, monotonic() + wall_s)
 
 
-async def _led(  # noqa: PLR0917 - as above
+async def _led(
     name: str,
     session: Session,
     program: Program,
-    cases: Sequence[Case],
-    order: Mapping[str, Any],
+    cases: Sequence[tuple[Case, float]],
     until: float,
 ) -> Runs:
     trials: list[Trial] = []
     try:
-        await session.send(json.dumps({"source": program.source, **order}).encode())
+        await session.send(json.dumps({"source": program.source}).encode())
         said, _ = said_of(await session.recv(ROOM, until - monotonic()))
         if "broken" in said:
             raise VerifierFault(
@@ -95,8 +129,8 @@ async def _led(  # noqa: PLR0917 - as above
                 line=line if type(line) is int else 0,
                 isolation=session.isolation,
             )
-        for place, case in enumerate(cases):
-            await session.send(order_of(place, case))
+        for place, (case, seconds) in enumerate(cases):
+            await session.send(order_of(place, case, cpu_s=seconds))
             most = ROOM + sum(map(len, case.poison))
             trials.append(
                 trial_of(place, case, await session.recv(most, max(0.1, until - monotonic())))
@@ -126,6 +160,7 @@ def _lost(place: int, error: ChannelError, exit_: Exit) -> Trial:
         return Trial(place, None, "lost", "more came back than the outputs hold")
     if exit_.reason == "memory":
         return Trial(place, None, "memory", "it takes more memory than there is for it")
-    if exit_.reason in ("cpu", "wall") or isinstance(error, ChannelTimeout):
+    rang = exit_.status == signal.SIGVTALRM  # compiled code is ended with this number
+    if rang or exit_.reason in ("cpu", "wall") or isinstance(error, ChannelTimeout):
         return Trial(place, None, "endless", "it did not end in its time")
     return Trial(place, None, "crash", "its process ended before it answered")

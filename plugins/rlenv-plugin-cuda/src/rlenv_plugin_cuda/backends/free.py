@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from time import monotonic
 
 from attrs import frozen
@@ -17,7 +16,7 @@ from rlenv_plugin_cuda.building.places import apart
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.spec import Kernel
 
-from .driving import guests
+from .driving import guests, profile_of
 from .frames import order_of
 from .packages import folders, where
 
@@ -49,18 +48,21 @@ class Free:
         """
         until = monotonic() + 2 * box.budget
         trials: list[Trial] = []
-        async with apart(box).session(_profile(box.budget, box.min_isolation)) as session:
+        async with apart(box).session(_profile(box)) as session:
             for place, case in enumerate(cases):
                 order = order_of(place, case, source=program.source)
-                trials.append(await _one(session, place, case, order, until))
+                trials.append(await _one(session, place, case, order, (box.budget, until)))
                 if trials[-1].broken:
                     break
         return Runs(self.name, trials, isolation=session.isolation)
 
 
-async def _one(session: Session, place: int, case: Case, order: bytes, until: float) -> Trial:
+async def _one(
+    session: Session, place: int, case: Case, order: bytes, limits: tuple[float, float]
+) -> Trial:
     sizes = [len(poison) for poison in case.poison]
-    await session.start(BOOT)
+    budget, until = limits
+    await session.start(BOOT, cpu_s=budget, wall_s=2 * budget)
     try:
         await session.send(order)
         body = await session.recv(sum(sizes), max(0.1, until - monotonic()))
@@ -85,16 +87,13 @@ async def _one(session: Session, place: int, case: Case, order: bytes, until: fl
     return Trial(place, tuple(outputs))
 
 
-@lru_cache(8)
-def _profile(budget: float, min_isolation: str) -> Profile:
-    return Profile(
+def _profile(box: Box) -> Profile:
+    return profile_of(
+        box,
+        0.0,
         preload=("kernel_rehearsed",),
-        cpu_s=budget,
-        wall_s=2 * budget,
         memory_mb=MEMORY_MB,
         pids=1100,  # a thread for each of a block
-        output_bytes=1 << 12,
         files=(*guests("kernel_free"), where(), ("kernel_rehearsed.py", REHEARSED)),
         paths=folders(),
-        min_isolation=min_isolation,
     )

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attrs import frozen
-from rlenv.sandbox import Profile
 
 from rlenv_plugin_cuda.artifacts import Program, Runs
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.spec import Kernel
 
-from .driving import drive, guests, patience
+from .driving import Runner, drive, guests, profile_of
 
 __all__ = ["Interpreter"]
 
@@ -47,14 +46,7 @@ class Interpreter:
         Raises:
             VerifierFault: the sandbox broke.
         """
-        profile = _profile(box.budget, box.min_isolation)
-        order = {"cpu_s": box.budget}
-        return await drive(self.name, BOOT, profile, program, cases, box, order)
-
-
-def _profile(budget: float, min_isolation: str) -> Profile:
-    seconds = budget + OVERHEAD_S
-    return Profile(
-        preload=("kernel_runner",), cpu_s=seconds, wall_s=patience(seconds), memory_mb=MEMORY_MB, pids=8, output_bytes=1 << 12,
-        files=guests(*MODULES), min_isolation=min_isolation,
-    )  # fmt: skip
+        profile = profile_of(
+            box, OVERHEAD_S, preload=("kernel_runner",), memory_mb=MEMORY_MB, pids=8, files=guests(*MODULES)
+        )  # fmt: skip
+        return await drive(Runner(self.name, BOOT, profile, OVERHEAD_S), program, cases, box)

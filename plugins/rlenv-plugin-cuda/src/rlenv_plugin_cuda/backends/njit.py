@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from attrs import evolve, frozen
 from rlenv.sandbox import Profile
@@ -14,7 +13,7 @@ from rlenv_plugin_cuda.building.places import apart
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.spec import Kernel
 
-from .driving import drive, guests, patience
+from .driving import Runner, drive, guests, profile_of
 from .interpreter import MODULES, Interpreter
 from .packages import folders, where
 
@@ -54,9 +53,8 @@ class Njit:
         """
         if any(array.dtype in ("bf16", "f2") for array in (*kernel.inputs, *kernel.outputs)):
             return await Interpreter().run(program, kernel, cases, box)
-        profile = _profile(box.budget, box.min_isolation)
-        order = {"cpu_s": box.budget}
-        runs = await drive(self.name, BOOT, profile, program, cases, apart(box), order)
+        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S)
+        runs = await drive(runner, program, cases, apart(box))
         if runs.refused.startswith(BEYOND):
             return await Interpreter().run(program, kernel, cases, box)
         if runs.refused or not cases or any(trial.broken for trial in runs.trials):
@@ -90,17 +88,13 @@ def _shrunk(case: Case) -> Case:
     return case
 
 
-@lru_cache(8)
-def _profile(budget: float, min_isolation: str) -> Profile:
-    seconds = budget + OVERHEAD_S
-    return Profile(
+def _profile(box: Box) -> Profile:
+    return profile_of(
+        box,
+        OVERHEAD_S,
         preload=("kernel_rehearsed",),
-        cpu_s=seconds,
-        wall_s=patience(seconds),
         memory_mb=MEMORY_MB,
         pids=32,
-        output_bytes=1 << 12,
         files=(*guests(*NATIVE), where(), ("kernel_rehearsed.py", REHEARSED)),
         paths=folders(),
-        min_isolation=min_isolation,
     )

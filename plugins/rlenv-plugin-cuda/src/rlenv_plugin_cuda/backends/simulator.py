@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from attrs import frozen
 from rlenv.sandbox import Profile
@@ -14,7 +13,7 @@ from rlenv_plugin_cuda.building.places import apart
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.spec import Kernel
 
-from .driving import drive, guests, patience
+from .driving import Runner, drive, guests, profile_of
 from .interpreter import MODULES
 from .packages import folders, where
 
@@ -47,22 +46,17 @@ class Simulator:
         Raises:
             VerifierFault: the sandbox broke.
         """
-        profile = _profile(box.budget, box.min_isolation)
-        order = {"cpu_s": box.budget}
-        return await drive(self.name, BOOT, profile, program, cases, apart(box), order)
+        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S)
+        return await drive(runner, program, cases, apart(box))
 
 
-@lru_cache(8)
-def _profile(budget: float, min_isolation: str) -> Profile:
-    seconds = budget + OVERHEAD_S
-    return Profile(
+def _profile(box: Box) -> Profile:
+    return profile_of(
+        box,
+        OVERHEAD_S,
         preload=("kernel_rehearsed",),
-        cpu_s=seconds,
-        wall_s=patience(seconds),
         memory_mb=MEMORY_MB,
         pids=1100,  # a thread for each of a block
-        output_bytes=1 << 12,
         files=(*guests(*MODULES, "kernel_simulated"), where(), ("kernel_rehearsed.py", REHEARSED)),
         paths=folders(),
-        min_isolation=min_isolation,
     )

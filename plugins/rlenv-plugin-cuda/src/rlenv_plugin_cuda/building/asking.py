@@ -79,7 +79,7 @@ async def asked(
         Stopped: nothing came.
         VerifierFault: the compiler itself does not work here.
     """
-    await session.start(boot)
+    await session.start(boot, cpu_s=seconds, wall_s=PATIENCE * seconds)
     try:
         await session.send(json.dumps(order).encode())
         frame = await session.recv(FRAME_BYTES, PATIENCE * seconds)

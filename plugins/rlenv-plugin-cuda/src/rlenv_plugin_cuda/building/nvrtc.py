@@ -36,7 +36,7 @@ async def cpp(program: Program, box: Box, arch: str) -> Report:
         line, said = wrong
         return Report(arch, COMPILER, (), said, line)
     seconds = min(SECONDS, box.budget)
-    profile = compilers("cuda", box.budget, box.min_isolation)
+    profile = compilers("cuda", box.min_isolation)
     order = {
         "do": "cuda",
         "source": program.source,

@@ -32,7 +32,7 @@ def apart(box: Box) -> Box:
 
 
 @lru_cache(32)
-def compilers(lang: str, budget: float, min_isolation: str) -> Profile:
+def compilers(lang: str, min_isolation: str) -> Profile:
     """Where source becomes an object ("cuda") or PTX ("numba"); it sees the compiler of its language only."""
     here = toolchain()
     if lang == "cuda":
@@ -42,7 +42,6 @@ def compilers(lang: str, budget: float, min_isolation: str) -> Profile:
     return _profile(
         "python",
         (*tools.folders, *map(str, packages)),
-        budget,
         min_isolation,
         preload=("kernel_build",),
         files=_files(tools, packages),
@@ -50,27 +49,25 @@ def compilers(lang: str, budget: float, min_isolation: str) -> Profile:
 
 
 @lru_cache(32)
-def assembler(budget: float, min_isolation: str) -> Profile:
+def assembler(min_isolation: str) -> Profile:
     """Where ptxas makes an object of PTX."""
     folders = Toolchain(ptxas=toolchain().ptxas).folders
-    return _profile("native", folders, budget, min_isolation)
+    return _profile("native", folders, min_isolation)
 
 
 def _profile(
     runtime: str,
     paths: tuple[str, ...],
-    budget: float,
     min_isolation: str,
     *,
     preload: tuple[str, ...] = (),
     files: tuple[tuple[str, bytes], ...] = (),
 ) -> Profile:
-    seconds = min(SECONDS, budget)
     return Profile(
         runtime=runtime,
         preload=preload,
-        cpu_s=seconds,
-        wall_s=PATIENCE * seconds,
+        cpu_s=SECONDS,
+        wall_s=PATIENCE * SECONDS,
         memory_mb=MEMORY_MB,
         pids=PIDS,
         output_bytes=FRAME_BYTES if runtime == "native" else 1 << 14,

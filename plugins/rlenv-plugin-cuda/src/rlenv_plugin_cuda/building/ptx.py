@@ -96,7 +96,7 @@ async def _lowered(
         "cases": shapes(kernel, program.source),
         "cc": capability,
     }
-    profile = compilers("numba", box.budget, box.min_isolation)
+    profile = compilers("numba", box.min_isolation)
     async with box.session(profile) as session:
         found = await asked(session, order, seconds)
     return _read(found)
@@ -131,7 +131,7 @@ async def _objects(
 ) -> list[tuple[str, Resources]]:
     built = []
     left = seconds  # for all of them
-    async with box.session(assembler(box.budget, box.min_isolation)) as session:
+    async with box.session(assembler(box.min_isolation)) as session:
         for ptx in made:
             words = [*_SHELL, toolchain().ptxas, "-v", f"-arch={arch}"]
             words += [f"--maxrregcount={ptx.registers}"] if ptx.registers else []

@@ -92,7 +92,7 @@ async def _cpp(
         raise Wrong(bad[1], bad[0], "refused")
     options = [f"-arch={arch}", *nvrtc._WORDS]
     order = {"do": "cuda", "source": program.source, "options": options, "headers": headers()}
-    profile = places.compilers("cuda", box.budget, box.min_isolation)
+    profile = places.compilers("cuda", box.min_isolation)
 
     async def once() -> Asked:
         async with box.session(profile) as session:
@@ -128,7 +128,7 @@ async def _numba(
         "cases": [_described(case) for case in cases],
         "cc": divmod(int(match[1]), 10),
     }
-    profile = places.compilers("numba", box.budget, box.min_isolation)
+    profile = places.compilers("numba", box.min_isolation)
 
     async def recorded() -> Asked:
         async with box.session(profile) as session:
@@ -167,7 +167,7 @@ async def _recorded(session: Session, order: Mapping[str, Any], seconds: float) 
 
 async def _assembled(listed: Sequence[Any], box: Box, arch: str, seconds: float) -> list[bytes]:
     images = []
-    async with box.session(places.assembler(box.budget, box.min_isolation)) as session:
+    async with box.session(places.assembler(box.min_isolation)) as session:
         for one in listed:
             words = [*ptx._SHELL, toolchain().ptxas, f"-arch={arch}"]
             words += [f"--maxrregcount={one.registers}"] if one.registers else []

@@ -7,9 +7,11 @@ barrier to barrier.  Indices are checked, orders of blocks and threads are drawn
 from __future__ import annotations
 
 import ast
+import ctypes
 import math
 import random
 import re
+import signal
 from importlib import import_module
 
 import kernel_plan
@@ -33,6 +35,7 @@ __all__ = ["Native", "rehearse", "serve"]
 
 
 np: Any = import_module("numpy")
+typeof: Any = import_module("numba").typeof
 NumbaError: Any = import_module("numba.core.errors").NumbaError
 FILE = "answer.py"
 LINE = re.compile(r"answer\.py \((\d+)\)")
@@ -138,10 +141,12 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
                 self._rounds(code, shape, blocks, (tuple(shared), lanes, *arguments), shared)
             else:
                 first, step = blocks
-                _through(
+                all_of_it = (
                     code, first, step, shape.block, shape.grid, bool(self.chance.randrange(2)),
                     tuple(shared), lanes, tuple(arguments),
                 )  # fmt: skip
+                _ready(_through, all_of_it)
+                _through(*all_of_it)
         except Broken:
             raise
         except IndexError as error:
@@ -165,6 +170,7 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
         order = list(range(shape.threads))
         first, step = blocks
         poison = [self.chance.randbytes(array.nbytes) for array in shared]
+        _ready(code, ((0,) * 12, *given))
         for count in range(shape.blocks):
             block = (first + count * step) % shape.blocks
             rest = (block % gx, block // gx % gy, block // (gx * gy), nx, ny, nz, gx, gy, gz)
@@ -172,6 +178,16 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
                 array.view(np.uint8).reshape(-1)[:] = np.frombuffer(content, np.uint8)
             self.chance.shuffle(order)
             _led([code((*at[place], *rest), *given) for place in order], order)
+
+
+def _ready(code: Any, arguments: Sequence[Any]) -> None:
+    """Have numba compile it on no case's time; a loop of it that has no end would not hear Python, so that the process ends."""
+    left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    code.compile(tuple(map(typeof, arguments)))
+    if left:
+        libc = ctypes.CDLL(None)  # the first of its namespace is not ended by a signal itself
+        libc.signal(signal.SIGVTALRM, ctypes.cast(libc._exit, ctypes.c_void_p))
+        signal.setitimer(signal.ITIMER_VIRTUAL, left)
 
 
 def _led(threads: list[Any], order: Sequence[int]) -> None:

@@ -2,8 +2,8 @@
 
 Frames in lockstep; the judge sends
 
-    {"source": text, "limits": {…}, "cpu_s": seconds}    once
-    {"case": n, "seed": …, "inputs": […], "outputs": […]} + NUL + the bytes of all arrays
+    {"source": text, "limits": {…}}    once
+    {"case": n, "seed": …, "cpu_s": seconds, "inputs": […], "outputs": […]} + NUL + the bytes of all arrays
 
 and hears ``{"ready": 1}`` or ``{"refused": …, "line": n}``, then for each case ``{"case": n, …}`` + NUL + the
 outputs' bytes.  Nothing that is said here is a verdict: the judge compares the bytes.
@@ -115,7 +115,6 @@ def serve(machine: Any = Interpreter) -> None:
         _write({"refused": f"it cannot be compiled: {type(error).__name__}", "line": 1})
         return
     _write({"ready": 1})
-    signal.signal(signal.SIGVTALRM, _ring)
     while (frame := _read()) is not None:
         head, _, body = frame.partition(b"\0")
         _write(*_case(answer, runs, json.loads(head), memoryview(body), order))
@@ -136,7 +135,8 @@ def _case(
     chance = random.Random(case["seed"])  # noqa: S311 - orders, no secrets
     held = [array for array in arrays if array is not None]
     host = runs.host(kernels, held, order.get("limits") or {}, chance, clock)
-    signal.setitimer(signal.ITIMER_VIRTUAL, case.get("cpu_s") or order.get("cpu_s") or 10.0)
+    signal.signal(signal.SIGVTALRM, _ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, case["cpu_s"])
     try:
         given = [
             scalars[place] if array is None else Handle(array) for place, array in enumerate(arrays)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from attrs import frozen
 from rlenv.sandbox import Profile
 
 from rlenv_plugin_cuda.artifacts import Program, Runs
-from rlenv_plugin_cuda.backends.driving import drive
+from rlenv_plugin_cuda.backends.driving import Runner, drive, profile_of
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.cases import Case
 from rlenv_plugin_cuda.spec import Kernel
@@ -56,22 +55,18 @@ class Triton:
         Raises:
             VerifierFault: the sandbox broke.
         """
-        profile = _profile(box.budget, box.min_isolation, packages())
-        return await drive(self.name, BOOT, profile, program, cases, box, {"cpu_s": box.budget})
+        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S)
+        return await drive(runner, program, cases, box)
 
 
-@lru_cache(8)
-def _profile(budget: float, min_isolation: str, paths: tuple[str, ...]) -> Profile:
-    seconds = budget + OVERHEAD_S
+def _profile(box: Box) -> Profile:
     names = (*BOOT_FILES, *(f"lang_triton/{name}" for name in _MODULES))
-    return Profile(
+    return profile_of(
+        box,
+        OVERHEAD_S,
         preload=("rlenv_boot",),
-        cpu_s=seconds,
-        wall_s=max(2 * seconds, seconds + 10.0),  # a busy machine is not the answer's doing
         memory_mb=MEMORY_MB,
         pids=16,
-        output_bytes=1 << 12,
         files=files(names, "from rlenv_plugin_cuda.lang_triton.serve import rehearse\nrehearse()"),
-        paths=paths,
-        min_isolation=min_isolation,
+        paths=packages(),
     )

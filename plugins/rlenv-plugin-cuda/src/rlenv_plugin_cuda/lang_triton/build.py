@@ -22,7 +22,7 @@ from rlenv.values import Fault
 from rlenv_plugin_cuda.artifacts import Program, Report, Resources
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.building.asking import BREAKS, LATE, Asked, Stopped, asked, ran, tried
-from rlenv_plugin_cuda.building.places import FRAME_BYTES, apart
+from rlenv_plugin_cuda.building.places import FRAME_BYTES, PATIENCE, apart
 from rlenv_plugin_cuda.building.ptx import Refused as Wrong
 from rlenv_plugin_cuda.building.ptx import assembled, shapes
 from rlenv_plugin_cuda.building.report import worst
@@ -123,7 +123,7 @@ def _profile(min_isolation: str, paths: tuple[str, ...]) -> Profile:
     return Profile(
         preload=("rlenv_boot",),
         cpu_s=SECONDS,
-        wall_s=2 * SECONDS,
+        wall_s=PATIENCE * SECONDS,
         memory_mb=MEMORY_MB,
         pids=64,
         output_bytes=1 << 12,
@@ -177,7 +177,7 @@ def _assembler(min_isolation: str, folder: str) -> Profile:
     return Profile(
         runtime="native",
         cpu_s=SECONDS,
-        wall_s=2 * SECONDS,
+        wall_s=PATIENCE * SECONDS,
         memory_mb=1024,
         pids=32,
         output_bytes=FRAME_BYTES,

@@ -1,6 +1,6 @@
 """Runs a Triton answer on inputs, inside the sandbox: raw output bytes go back, and what the kernel did wrong.
 
-Frames as those of the numba runner: ``{"source", "cpu_s"}`` once, answered by ``{"ready": 1}`` or ``{"refused",
+Frames as those of the numba runner: ``{"source"}`` once, answered by ``{"ready": 1}`` or ``{"refused",
 "line"}``; then per case a head, NUL and the bytes of all arrays, answered likewise.  Nothing said is a verdict.
 """
 
@@ -82,7 +82,7 @@ def serve() -> None:
     signal.signal(signal.SIGVTALRM, _ring)
     while (frame := _read()) is not None:
         head, _, body = frame.partition(b"\0")
-        _write(*_case(answer, {"cpu_s": order.get("cpu_s"), **json.loads(head)}, body))
+        _write(*_case(answer, json.loads(head), body))
 
 
 def _ring(_number: int, _frame: FrameType | None) -> None:
@@ -94,7 +94,7 @@ def _case(answer: Answer, case: dict[str, Any], body: bytes) -> tuple[dict[str, 
     host = Host(answer, machine(), space)
     said: dict[str, Any] = {"case": case["case"]}
     outputs: list[Buffer] = []
-    signal.setitimer(signal.ITIMER_VIRTUAL, case.get("cpu_s") or 10.0)
+    signal.setitimer(signal.ITIMER_VIRTUAL, case["cpu_s"])
     try:
         given = list(_arguments(case, body, space, outputs))
         assert answer.plan is not None
