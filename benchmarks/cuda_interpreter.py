@@ -109,17 +109,21 @@ for source, case, size in jobs:
     answer = kernel_rules.read(source)
     took = []
     for again in range(1 if name == "simulator" else 3):
-        begun = time.process_time()
-        said, _ = kernel_runner._case(answer, runs, case, body, {"cpu_s": 600})
-        took.append(time.process_time() - begun)
-        assert "broken" not in said, said
+        begun, count = time.process_time(), 0
+        while not count or (again and time.process_time() - begun < 0.1):  # a clock may tick as slowly as 10 ms
+            said, _ = kernel_runner._case(answer, runs, case, body, {})
+            count += 1
+            assert "broken" not in said, said
+        took.append((time.process_time() - begun) / count)
     found.append(took)
 print(json.dumps(found))
 """
 
 
 def _job(source: str, inputs: list[Any], output: list[Any]) -> tuple[str, dict[str, Any], int]:
-    case = {"case": 0, "seed": 1, "inputs": inputs, "outputs": [output], "known": True}
+    case = {
+        "case": 0, "seed": 1, "cpu_s": 600, "inputs": inputs, "outputs": [output], "known": True,
+    }  # fmt: skip
     size = 0
     for _, _, shape in [*inputs, output]:
         count = 4
