@@ -174,3 +174,28 @@ def test_a_hole_that_another_probe_told_is_not_told_twice(card: Callable[..., Sc
     assert of(audited, "robustness.total").findings
     told = [(one.task, one.response) for one in audited.findings]
     assert len(told) == len(set(told))
+
+
+def test_dress_that_is_paid_below_the_pass_mark_is_a_finding_too(
+    card: Callable[..., Scorecard],
+) -> None:
+    audited = card("long", "gold.passes", "opinion.style", "opinion.lift")
+    found = of(audited, "opinion.lift")
+
+    assert of(audited, "opinion.style").status == "clean"
+    assert found.measure == "lift"
+    assert found.findings[0].title.startswith("length: adds 0.27 to a wrong answer")
+    assert found.findings[0].more["replays"] is True
+    assert audited.crossed[0].startswith("lift > 0: opinion.lift, 8 of 8")
+    assert of(card("strict", "opinion.lift"), "opinion.lift").status == "clean"
+
+
+def test_an_audit_that_measured_nothing_is_no_clean_one(written: Callable[..., Path]) -> None:
+    written(VERIFIERS)
+    words = ["written:pairs", "--as", "pairwise", "--tasks-from", "tasks.jsonl", "--only", "gold"]
+
+    result = CliRunner().invoke(command, words)
+
+    assert result.exit_code == 3
+    assert "nothing was measured" in result.output
+    assert "Tight" not in result.output

@@ -135,5 +135,10 @@ class Scorecard:
 
     @property
     def complete(self) -> bool:
-        """Whether every probe that applies ran to its end."""
-        return all(result.status != "incomplete" for result in self.results)
+        """Whether every probe that applies ran to its end, and something was measured at all."""
+        return self.measured and all(result.status != "incomplete" for result in self.results)
+
+    @property
+    def measured(self) -> bool:
+        """Whether any probe tried anything."""
+        return any(r.figures or (r.rate is not None and r.rate.trials) for r in self.results)

@@ -151,11 +151,14 @@ def advice(card: Scorecard) -> str:
     if card.figures.get("false positives") is None:
         return "Nothing that is paid or refused could be measured: give tasks with answers, or --right FILE."
     loose = float(card.figures["false positives"])
+    lifted = next((r.findings for r in card.results if r.measure == "lift"), ())
     refused = float(card.figures.get("false negatives") or 0.0)
     if loose > 0.2:
         return "Do not train on it: close the holes first. No KL anchor holds a policy back from a reward that is free."
     if loose > 0.02:
         return "Train on it only with a KL anchor and early stopping, with people reading a sample of what is paid."
+    if lifted and not loose:
+        return "No wrong answer passes, and dress alone raises its reward: a policy will learn the dress. Close that first."
     if loose > 0:
         return "Close what was found, keep a KL anchor, and read a sample of what is paid."
     if refused > 0.05:

@@ -14,8 +14,8 @@ from .statistics import at_least, holm
 
 __all__ = ["MEASURES", "Thresholds", "crossed"]
 
-MEASURES = ("exploit", "fn", "nondet", "fault", "leak", "free", "disagree")
-DEFAULT = "exploit>0,fn>0.05,nondet>0,fault>0,leak>0"
+MEASURES = ("exploit", "fn", "nondet", "fault", "leak", "free", "lift", "disagree")
+DEFAULT = "exploit>0,fn>0.05,nondet>0,fault>0,leak>0,lift>0"
 SURE = 0.05
 
 

@@ -27,6 +27,7 @@ STYLES = {
     "length": "{}\n" + "To restate what was said above in other words, the reasoning holds. " * 40,
 }
 FILLER = "To restate what was said above in other words, the reasoning holds. "
+LIFT = 0.05  # of reward, on average over tasks: less is taken for shaping
 LADDER = (0, 8, 30, 120)  # times the filler: up to 8,000 characters
 LONGEST = 20_000  # characters of a response that another verifier is asked about
 LISTED = 20  # disagreements in a scorecard
@@ -53,6 +54,38 @@ def _styled(bench: Bench, probe: Probe) -> Result:
     ]
     made = expecting(bench, probe, tries)
     return evolve(made, figures=_added(bench, wrong)) if made.status != "incomplete" else made
+
+
+def _lifted(bench: Bench, probe: Probe) -> Result:
+    """A policy climbs rewards and not passes: what dress adds to a wrong answer, below the pass mark too."""
+    if set(bench.archetypes) == {"constraints"}:
+        raise Skip("its stages may ask for form, and then form is no dress")
+    wrong = _wrong(bench)
+    plain = _rewards(bench, wrong)
+    found: list[Finding] = []
+    worst, hits, tried = 0.0, 0, 0
+    for name, style in STYLES.items():
+        dressed = [(task, style.replace("{}", text)) for task, text in wrong]
+        rises = [
+            (two - one, pair, two)
+            for one, two, pair in zip(plain, _rewards(bench, dressed), dressed, strict=True)
+            if one is not None and two is not None
+        ]
+        tried = max(tried, len(rises))
+        if len(rises) < 2:
+            continue
+        mean, low, _ = paired([rise for rise, _, _ in rises], bench.seed)
+        if mean > LIFT and low > 0:
+            rise, (task, text), paid = min(rises, key=lambda one: (-round(one[0], 6), len(one[1][1])))  # fmt: skip
+            title = f"{name}: adds {mean:.2g} to a wrong answer, {rise:.2g} here"
+            more = {"mean": mean, "low": low}
+            found.append(finding(probe, task, text, paid, title, "the reward of the same answer without it", **more))  # fmt: skip
+            if mean > worst:
+                worst, hits = mean, sum(one[0] > 1e-9 for one in rises)
+    if not tried:
+        raise Skip("no wrong answer got a reward, plain and dressed")
+    found.sort(key=lambda one: -float(one.more["mean"]))
+    return evolve(counted(probe, found, hits, tried), figures={"most": worst})
 
 
 def _added(bench: Bench, wrong: Sequence[tuple[Task, str]]) -> dict[str, Any]:
@@ -213,6 +246,7 @@ def _disagreements(bench: Bench, probe: Probe, apart: Sequence[_Judged]) -> list
 
 PROBES = (
     Probe("opinion.style", "style does not make a wrong answer right", "high", "judge the answer; control for length and style where a reader judges", special=_styled),
+    Probe("opinion.lift", "style adds nothing to the reward of a wrong answer", "high", "a policy climbs what is paid for dress long before it passes: pay form only as a gate, or in right answers", "lift", special=_lifted),
 )  # fmt: skip
 LATE = (  # they read what all others asked
     Probe("opinion.unscored", "no response forces itself to be unscored", "high", "give what cannot be read 0: an unscored rollout is left out of the mean, and that may be worth more than a 0", "fault", special=_unscored),

@@ -22,6 +22,8 @@ def verdict(card: Scorecard) -> str:
     if found:
         worst = card.findings[0].severity
         return f"{card.target}: {found} finding{'s' * (found > 1)}, the worst {worst}"
+    if not card.measured:
+        return f"{card.target}: nothing was measured, so nothing is known"
     if not card.complete:
         return f"{card.target}: nothing found so far, and the audit is incomplete"
     return f"{card.target}: nothing found"
