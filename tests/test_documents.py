@@ -208,6 +208,8 @@ def test_no_block_hides_a_command_from_being_run(page: Path) -> None:
     ]
 
     assert hidden == []
+    named = [block.name for block in shown if block.name]
+    assert len(named) == len(set(named)), f"{page.name}: the later file would stand in both places"
 
 
 def test_the_reference_is_what_the_code_says(tmp_path: Path) -> None:
