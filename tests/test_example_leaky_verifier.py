@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from rlenv import Environment
-from rlenv_audit import delta
+from rlenv_audit import audit, delta
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "leaky_verifier"
@@ -232,6 +233,17 @@ def test_the_table_on_the_page_of_the_example_is_from_these_curves(kept):
         assert f"| {name} | {line(run)} |" in page
     assert kept["shipped"] == 0.5
     assert f"Means of {kept['seeds']} seeds" in page
+
+
+@pytest.mark.parametrize(("strength", "found"), [(0.25, "opinion.lift"), (0.6, "opinion.style")])
+def test_the_audit_finds_a_leak_below_the_pass_mark_and_one_above_it(tmp_path, strength, found):
+    shutil.copy(EXAMPLE / "train.jsonl", tmp_path)
+    text = (EXAMPLE / "env.toml").read_text()
+    assert "base = 0.5 " in text
+    (tmp_path / "env.toml").write_text(text.replace("base = 0.5 ", f"base = {strength} "))
+    card = audit(str(tmp_path / "env.toml"), tasks=4, budget=240.0, only=["opinion"])
+    assert found in {one.probe for one in card.findings}
+    assert card.crossed
 
 
 @pytest.mark.parametrize("given", ["two", "0,1.5", "", "-0.1", "nan"])
