@@ -58,7 +58,9 @@ class Boxed:
     budget: float = field(
         default=10.0,
         validator=validators.gt(0),
-        metadata=_doc("seconds of CPU for one response, of which a case gets twice its part; keep it below the slot's timeout"),
+        metadata=_doc(
+            "seconds of CPU for one response, of which a case gets twice its part; keep it below the slot's timeout"
+        ),
     )
     sandbox: Mapping[str, Any] = field(
         factory=dict, metadata=_doc("options of the sandbox, as a table")

@@ -94,6 +94,6 @@ def _profile(box: Box) -> Profile:
         preload=("kernel_rehearsed",),
         memory_mb=MEMORY_MB,
         pids=1100,  # a thread for each of a block
-        files=(*guests("kernel_free"), where(), ("kernel_rehearsed.py", REHEARSED)),
+        files=(*guests("kernel_free", "kernel_wire"), where(), ("kernel_rehearsed.py", REHEARSED)),
         paths=folders(),
     )

@@ -87,7 +87,11 @@ def _packages() -> list[Path]:
 
 def _files(tools: Toolchain, packages: list[Path]) -> tuple[tuple[str, bytes], ...]:
     folder = Path(__file__).parents[1] / "guest"
-    names = [path.name for path in folder.glob("kernel_*.py")] if packages else ["kernel_build.py"]
+    names = (
+        [path.name for path in folder.glob("kernel_*.py")]
+        if packages
+        else ["kernel_build.py", "kernel_wire.py"]
+    )
     where = "import sys\nPATHS = {!r}\nsys.path += {!r}\n".format(
         {
             "nvrtc": tools.nvrtc,

@@ -23,7 +23,7 @@ from .device import LIBRARY, devices, folder
 __all__ = ["About", "Process", "Silent", "about", "opened", "trusted"]
 
 BOOT = "import gpu_serve; gpu_serve.serve()"
-MODULES = ("gpu_driver", "gpu_machine", "gpu_serve")
+MODULES = ("gpu_driver", "gpu_machine", "gpu_serve", "kernel_wire")
 START_S = 30.0  # of wall time, for a driver to wake a device
 ROOM = 1 << 20  # bytes of a frame beside the outputs
 MEMORY_MB = 16 << 10

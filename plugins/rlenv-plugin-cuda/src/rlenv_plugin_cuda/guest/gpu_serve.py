@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 
+import kernel_wire
 from gpu_driver import Driver, Lost, Trap
 from gpu_machine import Broken, Machine
 
@@ -24,50 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["answered", "replay", "serve"]
 
-CHANNEL = 3
-_LENGTH = struct.Struct("<I")
-
-
-def _exactly(count: int) -> bytes | None:
-    parts = []
-    while count:
-        more = os.read(CHANNEL, min(count, 1 << 20))
-        if not more:
-            return None
-        parts.append(more)
-        count -= len(more)
-    return b"".join(parts)
-
-
-def _read() -> bytes | None:
-    head = _exactly(4)
-    return None if head is None else _exactly(_LENGTH.unpack(head)[0])
-
-
-def _write(head: dict[str, Any], parts: Sequence[bytes] = ()) -> None:
-    data = json.dumps(head).encode() + b"\0" + b"".join(parts)
-    view = memoryview(_LENGTH.pack(len(data)) + data)
-    while view:
-        view = view[os.write(CHANNEL, view) :]
-
-
-def _cut(body: bytes, sizes: Sequence[int]) -> list[bytes]:
-    parts, place = [], 0
-    for size in sizes:
-        parts.append(body[place : place + size])
-        place += size
-    return parts
-
 
 def serve() -> None:
     """Answer until the channel ends, or a context is lost."""
     os.environ["CUDA_MODULE_LOADING"] = "EAGER"  # nothing is loaded while a clock runs
     state: dict[str, Any] = {}
-    while (frame := _read()) is not None:
+    while (frame := kernel_wire.read()) is not None:
         text, _, body = frame.partition(b"\0")
         order = json.loads(text)
-        head, parts = answered(state, order, _cut(body, order.get("sizes", ())))
-        _write(head, parts)
+        head, parts = answered(state, order, kernel_wire.cut(body, order.get("sizes", ())))
+        kernel_wire.say(head, parts)
         if "broken" in head or "lost" in head:
             os._exit(0)  # a context after a trap is of no use, and one that hangs cannot be closed
 

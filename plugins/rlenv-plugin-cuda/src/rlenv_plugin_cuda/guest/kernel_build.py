@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
-import struct
 
+import kernel_wire
 from kernel_where import PATHS
 
 TYPE_CHECKING = False
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Broken", "compiled", "rehearse", "serve"]
 
-CHANNEL = 3
 FILE = b"kernel.cu"
 LOG_BYTES = 1 << 19  # of a log, from its beginning and from its end
-_LENGTH = struct.Struct("<I")
 _SMALL = """extern "C" __global__ void __launch_bounds__(64) k(const float* a, float* o, int n) {
   __shared__ float s[64];
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -62,7 +59,10 @@ def rehearse() -> None:
 
 def serve() -> None:
     """Answer the one request that comes."""
-    order = json.loads(_read())
+    frame = kernel_wire.read()
+    if frame is None:
+        return
+    order = json.loads(frame)
     try:
         if order["do"] == "cuda":
             head, parts = _cuda(order)
@@ -73,7 +73,7 @@ def serve() -> None:
     except Broken as broken:
         head, parts = {"broken": str(broken)[:300]}, []
     head["sizes"] = [len(part) for part in parts]
-    _write(json.dumps(head).encode() + b"\0" + b"".join(parts))
+    kernel_wire.say(head, parts)
 
 
 def _cuda(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
@@ -139,25 +139,3 @@ def _got(size: Any, content: Any, program: ctypes.c_void_p) -> bytes:
         return b""
     buffer = ctypes.create_string_buffer(count.value)
     return b"" if content(program, buffer) else buffer.raw
-
-
-def _read() -> bytes:
-    (left,) = _LENGTH.unpack(_exactly(4))
-    return _exactly(left)
-
-
-def _exactly(count: int) -> bytes:
-    parts = []
-    while count:
-        more = os.read(CHANNEL, min(count, 1 << 20))
-        if not more:
-            raise SystemExit(0)
-        parts.append(more)
-        count -= len(more)
-    return b"".join(parts)
-
-
-def _write(data: bytes) -> None:
-    view = memoryview(_LENGTH.pack(len(data)) + data)
-    while view:
-        view = view[os.write(CHANNEL, view) :]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import sys
 import threading
 from importlib import import_module
+
+import kernel_wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["rehearse", "serve"]
 
-CHANNEL = 3
-LENGTH = struct.Struct("<I")
 CODES = {"b1": "?", "bf16": "u2"}
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 import_module("kernel_packages")  # makes numba importable
@@ -31,35 +30,18 @@ def rehearse() -> None:
 
 def serve() -> None:
     """Run one case; an error ends the process."""
-    head, _, body = _frame().partition(b"\0")
+    frame = kernel_wire.read()
+    if frame is None:
+        return
+    head, _, body = frame.partition(b"\0")
     order = json.loads(head)
     arrays, given = _given(order, body)
     space: dict[str, Any] = {"__name__": "answer"}
     exec(compile(order["source"], "answer.py", "exec", dont_inherit=True), space)  # noqa: S102 - in the jail
     space["run"](*given)
-    data = b"".join(array.tobytes() for array in arrays[-len(order["outputs"]) :])
-    os.write(CHANNEL, LENGTH.pack(len(data)))
-    view = memoryview(data)
-    while view:
-        view = view[os.write(CHANNEL, view) :]
+    kernel_wire.write(b"".join(array.tobytes() for array in arrays[-len(order["outputs"]) :]))
     sys.stdout.flush()
     os._exit(0)
-
-
-def _frame() -> bytes:
-    (length,) = LENGTH.unpack(_exactly(LENGTH.size))
-    return _exactly(length)
-
-
-def _exactly(length: int) -> bytes:
-    parts = []
-    while length:
-        part = os.read(CHANNEL, min(length, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
 
 
 def _given(order: dict[str, Any], body: bytes) -> tuple[list[Any], list[Any]]:

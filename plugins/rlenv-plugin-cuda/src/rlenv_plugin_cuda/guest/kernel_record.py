@@ -14,6 +14,7 @@ import kernel_build
 import kernel_played
 import kernel_ptx
 import kernel_rules
+import kernel_wire
 from kernel_numba import aimed
 
 TYPE_CHECKING = False
@@ -114,10 +115,13 @@ def _played(answer: Any, space: dict[str, Any], cases: Sequence[Any]) -> _Record
 
 def serve() -> None:
     """Answer one order."""
-    order = json.loads(kernel_build._read())
+    frame = kernel_wire.read()
+    if frame is None:
+        return
+    order = json.loads(frame)
     try:
         head, parts = recorded(order)
     except kernel_build.Broken as broken:
         head, parts = {"broken": str(broken)[:300]}, []
     head["sizes"] = [len(part) for part in parts]
-    kernel_build._write(json.dumps(head).encode() + b"\0" + b"".join(parts))
+    kernel_wire.say(head, parts)

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import signal
-import struct
 import sys
 
 import kernel_rewrite
 import kernel_rules
+import kernel_wire
 from kernel_memory import Broken, Buffer, Clock, Input
 from kernel_plan import Handle, Host
 from kernel_store import SIZES, packed, storage
@@ -35,37 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Interpreter", "serve"]
 
-CHANNEL = 3
-_LENGTH = struct.Struct("<I")
-
 
 class Endless(BaseException):
     """The case used up its time."""
-
-
-def _read() -> bytes | None:
-    data = b""
-    while len(data) < 4:
-        more = os.read(CHANNEL, 4 - len(data))
-        if not more:
-            return None
-        data += more
-    (left,) = _LENGTH.unpack(data)
-    parts = []
-    while left:
-        more = os.read(CHANNEL, min(left, 1 << 20))
-        if not more:
-            return None
-        parts.append(more)
-        left -= len(more)
-    return b"".join(parts)
-
-
-def _write(head: dict[str, Any], body: bytes = b"") -> None:
-    data = json.dumps(head).encode() + b"\0" + body
-    view = memoryview(_LENGTH.pack(len(data)) + data)
-    while view:
-        view = view[os.write(CHANNEL, view) :]
 
 
 class Interpreter:
@@ -101,7 +72,7 @@ class Interpreter:
 def serve(machine: Any = Interpreter) -> None:
     """Answer until the channel ends."""
     sys.setrecursionlimit(2000)
-    first = _read()
+    first = kernel_wire.read()
     if first is None:
         return
     order = json.loads(first)
@@ -109,15 +80,15 @@ def serve(machine: Any = Interpreter) -> None:
         answer = kernel_rules.read(order["source"])
         runs = machine(answer)
     except kernel_rules.Refused as refused:
-        _write({"refused": refused.said[:300], "line": refused.line})
+        kernel_wire.say({"refused": refused.said[:300], "line": refused.line})
         return
     except Exception as error:  # noqa: BLE001 - what an answer may bring a machine to
-        _write({"refused": f"it cannot be compiled: {type(error).__name__}", "line": 1})
+        kernel_wire.say({"refused": f"it cannot be compiled: {type(error).__name__}", "line": 1})
         return
-    _write({"ready": 1})
-    while (frame := _read()) is not None:
+    kernel_wire.say({"ready": 1})
+    while (frame := kernel_wire.read()) is not None:
         head, _, body = frame.partition(b"\0")
-        _write(*_case(answer, runs, json.loads(head), memoryview(body), order))
+        kernel_wire.say(*_case(answer, runs, json.loads(head), memoryview(body), order))
 
 
 def _ring(_number: int, _frame: FrameType | None) -> None:
@@ -126,7 +97,7 @@ def _ring(_number: int, _frame: FrameType | None) -> None:
 
 def _case(
     answer: Answer, runs: Any, case: dict[str, Any], body: memoryview, order: dict[str, Any]
-) -> tuple[dict[str, Any], bytes]:
+) -> tuple[dict[str, Any], list[bytes]]:
     clock = Clock()
     said: dict[str, Any] = {"case": case["case"]}
     arrays, scalars = _arrays(runs, case, body, clock)
@@ -164,9 +135,8 @@ def _case(
         launched=list(host.launched.values())[:64],
     )
     outputs = arrays[len(case["inputs"]) :]
-    return said, b"" if "broken" in said else b"".join(
-        runs.taken(a) for a in outputs if a is not None
-    )
+    taken = [] if "broken" in said else [runs.taken(a) for a in outputs if a is not None]
+    return said, taken
 
 
 def _arrays(

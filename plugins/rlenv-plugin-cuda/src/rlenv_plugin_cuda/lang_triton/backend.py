@@ -17,20 +17,20 @@ from .where import BOOT_FILES, files, missing, packages
 
 __all__ = ["Triton"]
 
-BOOT = "from rlenv_plugin_cuda.lang_triton.serve import serve; serve()"
+BOOT = "from rlenv_plugin_cuda.lang_triton.guest.triton_serve import serve; serve()"
 MEMORY_MB = 1536
 OVERHEAD_S = 1.0  # of CPU, for what is not a case
 _MODULES = (
     "body",
-    "functions",
-    "host",
-    "library",
-    "machine",
+    "guest/triton_functions",
+    "guest/triton_host",
+    "guest/triton_library",
+    "guest/triton_machine",
+    "guest/triton_serve",
     "memory",
     "names",
     "races",
     "rules",
-    "serve",
 )
 
 
@@ -67,6 +67,9 @@ def _profile(box: Box) -> Profile:
         preload=("rlenv_boot",),
         memory_mb=MEMORY_MB,
         pids=16,
-        files=files(names, "from rlenv_plugin_cuda.lang_triton.serve import rehearse\nrehearse()"),
+        files=files(
+            names,
+            "from rlenv_plugin_cuda.lang_triton.guest.triton_serve import rehearse\nrehearse()",
+        ),
         paths=packages(),
     )

@@ -34,13 +34,13 @@ from .where import BOOT_FILES, REMEDY, assembler, files, missing, packages, tool
 __all__ = ["COMPILER", "build"]
 
 COMPILER = "triton"
-BOOT = "from rlenv_plugin_cuda.lang_triton.aot import serve; serve()"
+BOOT = "from rlenv_plugin_cuda.lang_triton.guest.triton_aot import serve; serve()"
 ARCHES = re.compile(r"sm_(7[05]|8[0679]|9[0]a?|1[02][0-9][af]?)")
 MOST_SHARED = 227 << 10  # bytes of a block, on the largest devices
 SECONDS = 20.0  # of CPU, for one answer
 MEMORY_MB = 2048
 KEPT = 256  # reports
-_MODULES = ("aot", "body", "names", "rules", "tracing")
+_MODULES = ("body", "guest/triton_aot", "names", "rules", "tracing")
 _PREFIX = re.compile(rb"^ptxas-\w+ info", re.M)
 _TARGET = re.compile(rb"^\.target (sm_[0-9]+[af]?)", re.M)
 _SHELL = ("/bin/sh", "-c", '"$@" >&2 && exec cat kernel.cubin', "sh")
@@ -127,7 +127,9 @@ def _profile(min_isolation: str, paths: tuple[str, ...]) -> Profile:
         memory_mb=MEMORY_MB,
         pids=64,
         output_bytes=1 << 12,
-        files=files(names, "from rlenv_plugin_cuda.lang_triton.aot import rehearse\nrehearse()"),
+        files=files(
+            names, "from rlenv_plugin_cuda.lang_triton.guest.triton_aot import rehearse\nrehearse()"
+        ),
         paths=paths,
         min_isolation=min_isolation,
     )

@@ -15,6 +15,7 @@ REMEDY = (
 )
 _HOME = Path(__file__).parents[1]
 BOOT_FILES = (
+    "guest/kernel_wire",
     "planning/reading",
     "planning/rules",
     "planning/tables",
@@ -66,7 +67,7 @@ def files(names: tuple[str, ...], boot: str) -> tuple[tuple[str, bytes], ...]:
     """Modules of this package for the far side, and ``rlenv_boot``, which finds what they need and loads them.
 
     Args:
-        names: as "lang_triton/serve".
+        names: as "lang_triton/rules".
         boot: what ``rlenv_boot`` does at the end.
     """
     own = {f"rlenv_plugin_cuda/{name}.py": (_HOME / f"{name}.py").read_bytes() for name in names}

@@ -6,31 +6,29 @@ Frames as those of the numba runner: ``{"source"}`` once, answered by ``{"ready"
 
 from __future__ import annotations
 
+# ruff: noqa: TID252 - of the package only what the judge sends lies beside it
 import json
-import os
 import random
 import signal
-import struct
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from types import FrameType
 from typing import Any
 
-import numpy as np
+from ...guest import kernel_wire
+from ...planning.reading import Plan
+from ...planning.values import SIZES, Handle, Refused, Trouble
+from ..memory import STORAGE, Buffer, Space
+from ..rules import Answer, read
+from .triton_functions import built
+from .triton_host import Host
+from .triton_machine import FILE, machine
 
-from rlenv_plugin_cuda.planning.reading import Plan
-from rlenv_plugin_cuda.planning.values import SIZES, Handle, Refused, Trouble
-
-from .functions import built
-from .host import Host
-from .machine import FILE, machine
-from .memory import STORAGE, Buffer, Space
-from .rules import Answer, read
+np: Any = import_module("numpy")
 
 __all__ = ["rehearse", "serve"]
 
-CHANNEL = 3
-_LENGTH = struct.Struct("<I")
 _SMALL = """
 import triton
 import triton.language as tl
@@ -69,27 +67,27 @@ def serve() -> None:
     """Answer until the channel ends."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    first = _read()
+    first = kernel_wire.read()
     if first is None:
         return
     order = json.loads(first)
     try:
         answer = read(order["source"])
     except Refused as refused:
-        _write({"refused": refused.said[:300], "line": refused.line})
+        kernel_wire.say({"refused": refused.said[:300], "line": refused.line})
         return
-    _write({"ready": 1})
+    kernel_wire.say({"ready": 1})
     signal.signal(signal.SIGVTALRM, _ring)
-    while (frame := _read()) is not None:
+    while (frame := kernel_wire.read()) is not None:
         head, _, body = frame.partition(b"\0")
-        _write(*_case(answer, json.loads(head), body))
+        kernel_wire.say(*_case(answer, json.loads(head), body))
 
 
 def _ring(_number: int, _frame: FrameType | None) -> None:
     raise Endless
 
 
-def _case(answer: Answer, case: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def _case(answer: Answer, case: dict[str, Any], body: bytes) -> tuple[dict[str, Any], list[bytes]]:
     space = Space(random.Random(case["seed"]))  # noqa: S311 - orders and poison, no secrets
     host = Host(answer, machine(), space)
     said: dict[str, Any] = {"case": case["case"]}
@@ -116,7 +114,7 @@ def _case(answer: Answer, case: dict[str, Any], body: bytes) -> tuple[dict[str, 
     said.update(
         launches=host.launches, threads=host.threads, launched=list(host.launched.values())[:64]
     )
-    return said, b"" if "broken" in said else b"".join(buffer.data.tobytes() for buffer in outputs)
+    return said, [] if "broken" in said else [buffer.data.tobytes() for buffer in outputs]
 
 
 def _arguments(
@@ -156,26 +154,3 @@ def _line(error: BaseException) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
-
-
-def _read() -> bytes | None:
-    head = _exactly(4)
-    return None if head is None else _exactly(_LENGTH.unpack(head)[0])
-
-
-def _exactly(count: int) -> bytes | None:
-    parts = []
-    while count:
-        more = os.read(CHANNEL, min(count, 1 << 20))
-        if not more:
-            return None
-        parts.append(more)
-        count -= len(more)
-    return b"".join(parts)
-
-
-def _write(head: dict[str, Any], body: bytes = b"") -> None:
-    data = json.dumps(head).encode() + b"\0" + body
-    view = memoryview(_LENGTH.pack(len(data)) + data)
-    while view:
-        view = view[os.write(CHANNEL, view) :]
