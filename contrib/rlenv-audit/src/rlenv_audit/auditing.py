@@ -62,7 +62,7 @@ def audit(
         tasks_from: a file with the tasks of a function.
         tasks: how many tasks are tried; when None the profile's number, and fewer where one reward takes long.
         seed: of the sample and of everything that is drawn.
-        budget: seconds for all probes; the profile's when None.
+        budget: seconds for all probes, once the target is loaded; the profile's when None.
         fail_on: thresholds, as in "exploit>0.01,fn>0.05,nondet>0".
         only: ids or families of probes; empty: all.
         archetype: what kind of verifier it is, where its stages do not tell.
@@ -85,7 +85,7 @@ def audit(
     other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
     with _held(spec, patience, loading) as held, _opinion(other, patience, loading) as opinion:
         bench = _bench(
-            held, sampled(held, tasks or most, seed, None if tasks else budget), seed=seed, deadline=start + budget,
+            held, sampled(held, tasks or most, seed, None if tasks else budget), seed=seed, deadline=time.monotonic() + budget,
             right=right or {}, archetypes=(archetype,) if archetype else held.archetypes, full=profile == "full",
             pass_mark=pass_mark or held.pass_mark, second=opinion,
         )  # fmt: skip

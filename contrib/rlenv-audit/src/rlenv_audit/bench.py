@@ -11,13 +11,9 @@ from rlenv.values import Task
 
 from .golds import Golds
 from .model import Reply
-from .target.process import Pair, Target
+from .target.process import OutOfBudget, Pair, Target
 
 __all__ = ["Bench", "OutOfBudget"]
-
-
-class OutOfBudget(Exception):
-    """The probe's share of the budget is spent."""
 
 
 class Bench:
@@ -58,11 +54,17 @@ class Bench:
         self.archetypes = tuple(archetypes)
         self.pass_mark = pass_mark
         self.full = full
-        self.second = second
         self.told: set[tuple[str | None, str]] = set()
-        self.until = deadline
+        self.second = second
+        self.grant(deadline)
         self._known: dict[tuple[str | None, str], Reply] = {}
         self.golds = Golds(self, right)
+
+    def grant(self, until: float) -> None:
+        """Let the next probe ask until then, of ``time.monotonic``, and never beyond the deadline."""
+        self.until = self.target.until = min(until, self.deadline)
+        if self.second is not None:
+            self.second.until = self.until
 
     def chance(self, *labels: object) -> random.Random:
         """Numbers for one purpose: the same for the same seed and labels."""
@@ -70,7 +72,7 @@ class Bench:
 
     def left(self) -> float:
         """Seconds that the running probe may still take."""
-        return min(self.until, self.deadline) - time.monotonic()
+        return self.until - time.monotonic()
 
     def ask(self, pairs: Sequence[Pair]) -> list[Reply]:
         """What the target says of each; what it was asked before is not asked again.
@@ -89,7 +91,7 @@ class Bench:
             if self.left() <= 0:
                 raise OutOfBudget
             part = fresh[start : start + 64]
-            replies = self.target.some(part, "many", min(self.until, self.deadline))
+            replies = self.target.some(part, "many", self.until)
             for place, reply in replies.items():
                 task, text = part[place]
                 # What a machine under load could not score says nothing of the response: once more, by itself.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from rlenv.errors import PluginError
+
 from .probes import (
     baselines,
     cost,
@@ -42,5 +46,16 @@ def probes() -> tuple[Probe, ...]:
     for info in known.infos():
         for short in known.supplied(info.name, "rlenv_parts").get("probe", {}):
             part = known.parts("probe", f"{info.name}/{short}")
-            found += part if isinstance(part, (list, tuple)) else [part]
+            found += _probes(part, f"{info.name}/{short}")
     return tuple(found)
+
+
+def _probes(part: Any, name: str) -> list[Probe]:
+    """What a plugin calls a probe: one, or several."""
+    several = list(part) if isinstance(part, (list, tuple)) else [part]
+    for one in several:
+        if not isinstance(one, Probe):
+            raise PluginError(
+                f"the probe {name} is a {type(one).__name__}, and no rlenv_audit.Probe"
+            )
+    return several

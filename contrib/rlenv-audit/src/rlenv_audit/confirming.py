@@ -9,7 +9,7 @@ from contextlib import suppress
 from attrs import evolve
 from rlenv.errors import ConfigError
 
-from .bench import Bench
+from .bench import Bench, OutOfBudget
 from .model import Finding, Result
 from .replaying import asked, moved
 from .target.process import Target
@@ -21,7 +21,7 @@ GRACE_S = 10.0  # beyond the budget: a finding that was not asked again is still
 
 def confirmed(bench: Bench, results: Sequence[Result]) -> tuple[Result, ...]:
     """The same results; findings that have a reward know whether they replay to it (``more["replays"]``)."""
-    until = max(bench.deadline, time.monotonic() + GRACE_S)
+    until = bench.target.until = max(bench.deadline, time.monotonic() + GRACE_S)
     steady = not any(r.findings for r in results if r.measure == "nondet")
     paid = [f for r in results for f in r.findings if f.reward is not None and f.task]
     same = _together(bench, [f for f in paid if not f.more.get("under")]) if steady else set()
@@ -37,7 +37,7 @@ def _together(bench: Bench, found: Sequence[Finding]) -> set[str]:
     if not found:
         return set()
     tasks = {str(task.id): task for task in bench.tasks}
-    with suppress(ConfigError), bench.target.twin() as twin:
+    with suppress(ConfigError, OutOfBudget), bench.target.twin() as twin:
         replies = twin.score([(tasks[one.task], one.response) for one in found])
         return {one.id for one, reply in zip(found, replies, strict=True) if _same(one, reply.reward)}  # fmt: skip
     return set()
@@ -49,7 +49,7 @@ def _alone(bench: Bench, one: Finding, until: float) -> bool | None:
         return None
     under = one.more.get("under", {})
     with (
-        suppress(ConfigError),
+        suppress(ConfigError, OutOfBudget),
         moved(bench.target.spec, under) as spec,
         Target(spec, bench.target.patience, bench.target.loading) as held,
     ):

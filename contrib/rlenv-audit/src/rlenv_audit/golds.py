@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rlenv.values import Task
 
 from .solved import text_of
+from .target.process import OutOfBudget
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -51,9 +53,16 @@ class Golds:
         bench = self._bench
         with_answer = [task for task in bench.tasks if text_of(task.answer) is not None][:12]
         counts: Counter[str] = Counter()
+        silent = 0
         for name in CARRIERS if with_answer else ():
-            replies = bench.ask([(task, self.write(task, name)) for task in with_answer])
+            pairs = [(task, self.write(task, name)) for task in with_answer]
+            with suppress(OutOfBudget):
+                bench.ask(pairs)
+            replies = [reply for _, reply in bench.answered(pairs)]
             counts[name] = sum(bench.pays(reply) for reply in replies)
+            silent += all(reply.reward is None for reply in replies)
+            if silent == 2 or len(replies) < len(pairs):  # it answers nobody, or too slowly
+                break
         self.passing = dict(counts)
         if counts and counts.most_common(1)[0][1]:
             most = max(counts.values())

@@ -36,15 +36,17 @@ def sampled(target: Target, most: int, seed: int, budget: float | None) -> list[
         random.Random(seed).shuffle(order)  # noqa: S311 - no secret
     count = min(most, len(order))
     if budget is not None and count > STEPS[-1] and not target.sides:
-        room = budget / (CALLS * _seconds(target, [target.tasks[index] for index in order[:2]]))
+        until = time.monotonic() + budget / 10
+        tasks = [target.tasks[index] for index in order[:2]]
+        room = budget / (CALLS * _seconds(target, tasks, until))
         count = min(count, next((step for step in STEPS if step <= room), STEPS[-1]))
     return [target.tasks[index] for index in sorted(order[:count])]
 
 
-def _seconds(target: Target, tasks: list[Task]) -> float:
+def _seconds(target: Target, tasks: list[Task], until: float) -> float:
     """Of one response, after the first, which loads what it needs."""
-    target.score([(tasks[0], TRIED[0])], "many")
+    target.some([(tasks[0], TRIED[0])], "many", until)
     pairs = [(task, text) for task in tasks for text in TRIED]
     start = time.monotonic()
-    target.score(pairs, "many")
-    return max(1e-6, (time.monotonic() - start) / len(pairs))
+    replies = target.some(pairs, "many", until)
+    return max(1e-6, (time.monotonic() - start) / max(1, len(replies)))

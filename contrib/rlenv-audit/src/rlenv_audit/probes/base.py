@@ -102,7 +102,7 @@ def finding(  # noqa: PLR0917 - what was found, in its order
 def run(probe: Probe, bench: Bench, until: float) -> Result:
     """Run one probe within its share of the time.  Never raises for what a target does."""
     start, calls = time.monotonic(), bench.target.calls
-    bench.until = until
+    bench.grant(until)
     try:
         if probe.special is not None:
             made = probe.special(bench, probe)

@@ -92,15 +92,17 @@ def _types(bench: Bench, probe: Probe) -> Result:
 
 
 def _mutates(bench: Bench, probe: Probe) -> Result:
-    pairs = [*bench.golds.known()[:5], *[(task, "42") for task in bench.tasks[:5]]]
-    replies = bench.target.score(pairs)
+    """Of everything that the target was asked so far: what is emptied once is not emptied again."""
+    bench.ask([*bench.golds.known()[:5], *[(task, "42") for task in bench.tasks[:5]]])
+    known = {task.id: task for task in bench.tasks}
+    title, same = "the call changes the task that it is given", "the task as it was"
     found = [
-        finding(probe, task, text, reply.reward, "the call changes the task that it is given", "the task as it was")
-        for (task, text), reply in zip(pairs, replies, strict=True) if reply.mutated
+        finding(probe, known[name], text, reply.reward, title, same)
+        for name, (text, reply) in bench.target.changed.items() if name in known
     ]  # fmt: skip
-    return counted(
-        probe, found, len({f.task for f in found}), len({t.id for t, _ in pairs}), most=1
-    )
+    asked = {name for name, _, _ in bench.seen()} | {one.task for one in found}
+    found.sort(key=lambda f: len(f.response))
+    return counted(probe, found, len(found), len(asked), most=1)
 
 
 def _network(bench: Bench, probe: Probe) -> Result:

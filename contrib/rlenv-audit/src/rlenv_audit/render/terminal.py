@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -70,7 +72,13 @@ def show(card: Scorecard, screen: Console) -> None:
 
 
 def _listed(results: list[Result]) -> str:
-    reasons: dict[str, list[str]] = {}
+    """Reasons with the probes that have them; several of one family by its name."""
+    reasons: dict[str, dict[str, list[str]]] = {}
     for result in results:
-        reasons.setdefault(result.reason, []).append(result.probe)
-    return "; ".join(f"{', '.join(names)} ({visible(reason)})" for reason, names in reasons.items())
+        reasons.setdefault(result.reason, {}).setdefault(result.family, []).append(result.probe)
+    return "; ".join(f"{', '.join(_named(families))} ({visible(reason)})" for reason, families in reasons.items())  # fmt: skip
+
+
+def _named(families: Mapping[str, list[str]]) -> Iterator[str]:
+    for family, names in families.items():
+        yield from names if len(names) < 3 else [f"{len(names)} of {family}"]

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from rlenv.errors import RlenvError
@@ -42,14 +42,8 @@ def main(reading: int, writing: int) -> None:
             _say(replies, {"failed": str(error)})
             return
         except BaseException as error:  # noqa: BLE001 - a stranger's module runs here
-            _say(
-                replies,
-                {
-                    "failed": f"{order['target']} cannot be loaded: {type(error).__name__}: {error}"[
-                        :500
-                    ]
-                },
-            )
+            words = f"{type(error).__name__}: {_words(error, str)}"
+            _say(replies, {"failed": f"{order['target']} cannot be loaded: {words}"[:500]})
             return
         _say(replies, _introduced(target))
         _watch()
@@ -91,6 +85,7 @@ def _introduced(target: Loaded) -> dict[str, Any]:
         "archetypes": target.archetypes,
         "uses": target.uses,
         "limit_s": target.limit_s,
+        "in_turn": target.many is None,
         "converses": target.converses,
         "sides": target.sides,
         "pass_mark": target.pass_mark,
@@ -163,28 +158,39 @@ class _Desk:
 
 
 def _seen(task: Task) -> str:
-    return dumps([task.prompt, plain(task.answer), plain(task.info)])
+    try:
+        return dumps([task.prompt, plain(task.answer), plain(task.info)])
+    except Exception as error:  # noqa: BLE001 - the target may have put anything there
+        return f"{type(error).__name__}"
 
 
 def _read(said: Any) -> dict[str, Any]:
     """The reward in what a target said, or why there is none."""
     if isinstance(said, BaseException):
-        return {
-            "fault": "error",
-            "message": f"{type(said).__name__}: {said}"[:500],
-            "said": str(said)[:2000],
-        }
+        words = _words(said, str)
+        return {"fault": "error", "message": f"{type(said).__name__}: {words}"[:500], "said": words[:2000]}  # fmt: skip
     if isinstance(said, Verdict):
         return _verdict(said)
     number = _number(said)
     if number is None:
         if said is None:
             return {"fault": "unscored", "message": "it returned None"}
-        return {"fault": "type", "message": f"it returned {type(said).__name__}: {said!r:.100}"}
+        return {
+            "fault": "type",
+            "message": f"it returned {type(said).__name__}: {_words(said, repr)[:100]}",
+        }
     text = (
         "" if isinstance(said, (int, float)) else dumps(said) if isinstance(said, Mapping) else ""
     )
     return {"reward": repr(number), "said": text[:4000], "kind": type(said).__name__}
+
+
+def _words(said: Any, form: Callable[[Any], str]) -> str:
+    """What a stranger's object says of itself, which may raise, too."""
+    try:
+        return form(said)
+    except Exception as error:  # noqa: BLE001 - see above
+        return f"(its text raises {type(error).__name__})"
 
 
 def _verdict(said: Verdict) -> dict[str, Any]:
@@ -217,7 +223,7 @@ def _number(said: Any) -> float | None:
         return None
     try:
         return float(said)
-    except (TypeError, ValueError, RuntimeError):
+    except Exception:  # noqa: BLE001 - what a stranger's number does
         return None
 
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError
@@ -23,7 +23,7 @@ from rlenv_audit.model import Reply
 from .boot import command
 from .wire import dump, load, task_from, task_to
 
-__all__ = ["Spec", "Target", "placed"]
+__all__ = ["OutOfBudget", "Spec", "Target", "placed"]
 
 Pair = tuple[Task, str]
 PATIENCE_S = 10.0
@@ -34,6 +34,10 @@ CHUNK = 1 << 16
 def placed(name: str) -> str:
     """A file by its whole path, so that it is found from another working directory too."""
     return os.path.abspath(name) if name and os.path.exists(name) else name
+
+
+class OutOfBudget(Exception):
+    """The time of whoever asks is spent."""
 
 
 @frozen
@@ -69,6 +73,10 @@ class Target:
         self.spec = spec
         self.loading = loading
         self.calls = 0
+        self.changed: dict[
+            str | None, tuple[str, Reply]
+        ] = {}  # by task, the first response whose call changed it
+        self.until = math.inf  # of time.monotonic: what hangs or dies is asked no more after it
         self._buffer = b""
         self._process: subprocess.Popen[bytes] | None = None
         self._orders = self._replies = -1
@@ -78,6 +86,7 @@ class Target:
         self.archetypes = tuple(said["archetypes"])
         self.uses = tuple(said["uses"])
         self.pass_mark = float(said["pass_mark"])
+        self._in_turn = bool(said["in_turn"])  # many at once are asked one after another
         self.converses, self.sides = bool(said["converses"]), str(said["sides"])
         self._own = set() if spec.borrowed else {task.id for task in self.tasks}
 
@@ -92,8 +101,13 @@ class Target:
 
         Args:
             how: "alone" one after another, "many" in the target's own way, "threads" four at a time.
+
+        Raises:
+            OutOfBudget: it hung or died, and the time was spent before the rest was asked.
         """
-        replies = self.some(pairs, how)
+        replies = self.some(pairs, how, self.until)
+        if len(replies) < len(pairs):
+            raise OutOfBudget
         return [replies[index] for index in range(len(pairs))]
 
     def some(
@@ -105,7 +119,11 @@ class Target:
         while todo and (not replies or time.monotonic() < until):
             got = dict(self._round([pairs[index] for index in todo], how))
             replies |= {todo[place]: reply for place, reply in got.items()}
-            if len(got) < len(todo) and not got:
+            for place, reply in got.items():
+                task, text = pairs[todo[place]]
+                if reply.mutated:
+                    self.changed.setdefault(task.id, (text, reply))
+            if not got and how == "alone":
                 replies[todo[0]] = Reply(None, "crash", "the process of the target ended")
             todo = [index for index in todo if index not in replies]
             if todo and how != "alone":
@@ -132,7 +150,7 @@ class Target:
                 yield index, _reply(message)
         except (TimeoutError, OSError, ValueError, KeyError) as error:
             self._kill()
-            if how == "alone" and len(seen) < len(pairs):
+            if (how == "alone" or (how == "many" and self._in_turn)) and len(seen) < len(pairs):
                 hung = isinstance(error, TimeoutError)
                 said = (
                     f"no reward after {self.patience:g} s"
@@ -186,10 +204,9 @@ class Target:
             said = self._receive(self.loading)
         except (TimeoutError, OSError, ValueError) as error:
             self._kill()
-            words.seek(0)
-            last = words.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+            last = _last(words)
             raise ConfigError(
-                f"{spec.target} did not load ({error}){': ' + last[0] if last else ''}"
+                f"{spec.target} did not load ({error}){': ' + last if last else ''}"
             ) from error
         finally:
             words.close()
@@ -249,7 +266,15 @@ class Target:
             self.patience,
             self.loading,
         ) as other:
+            other.until = self.until
             yield other
+
+
+def _last(words: IO[bytes]) -> str:
+    """The last line that a process wrote, before what the interpreter says of its death."""
+    words.seek(0)
+    text = words.read()[-10_000:].decode("utf-8", "replace").partition("Fatal Python error")[0]
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
 def _reply(message: Mapping[str, Any]) -> Reply:
