@@ -71,3 +71,6 @@ def check(env: Environment, rows: list[dict[str, Any]]) -> None:
             assert verdict.fault.kind == "unavailable", what
         else:
             assert verdict.value >= 0.7 if row["right"] else verdict.value == 0.0, what
+            speed = next((one for one in verdict.results if one.stage == "speed"), None)
+            if speed and speed.outcome and not speed.outcome.data.get("measured", True):
+                assert verdict.value <= 0.8, what

@@ -9,7 +9,7 @@ import pytest
 from rlenv import Task, VerifierFault
 from rlenv.errors import TaskError
 from rlenv.stage import Attempt
-from rlenv.values import Outcome
+from rlenv.values import Fault, Outcome
 from rlenv_plugin_cuda.clocks import Measured, Rehearsal
 from rlenv_plugin_cuda.examples import VADD, examples
 from rlenv_plugin_cuda.stages import speed as stage
@@ -44,6 +44,34 @@ def test_without_a_gpu_it_is_unscored_with_the_reason(monkeypatch: pytest.Monkey
         judged(RIGHT, Played("no GPU: no driver is installed"), monkeypatch)
 
     assert caught.value.fault.kind == "unavailable"
+
+
+def test_where_speed_is_not_measured_it_can_be_left_unpaid(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = judged(RIGHT, Played("no GPU"), monkeypatch, unmeasured="unpaid")
+
+    assert (outcome.score, outcome.data) == (0.0, {"measured": False})
+    assert outcome.detail == "speed was not measured, and nothing is paid for it: no GPU"
+    assert Speed(unmeasured="unpaid").survey([VADD]) == ["no GPU: responses are unpaid"]
+    assert judged(RIGHT, Played(found=Measured(0.5)), monkeypatch, unmeasured="unpaid").score == 0.5
+
+
+def test_a_measurement_that_breaks_is_never_held_against_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    clock = Played()
+
+    async def breaks(*_: Any, **__: Any) -> Measured:
+        raise VerifierFault(Fault("unavailable", "the GPU cannot be used"))
+
+    monkeypatch.setattr(clock, "measure", breaks)
+    for unmeasured in ("unscored", "unpaid"):
+        with pytest.raises(VerifierFault, match="the GPU cannot be used"):
+            judged(RIGHT, clock, monkeypatch, unmeasured=unmeasured)
+
+
+def test_a_language_that_no_gpu_runs_is_not_measured() -> None:
+    task = Task(VADD.prompt, info={"kernel": {**VADD.info["kernel"], "lang": "triton"}}, id="t")
+
+    with pytest.raises(TaskError, match="triton kernels are not launched on a GPU"):
+        Speed(demand=True).validate(task)
 
 
 def test_a_gpu_that_is_demanded_is_looked_for_at_load(monkeypatch: pytest.MonkeyPatch) -> None:

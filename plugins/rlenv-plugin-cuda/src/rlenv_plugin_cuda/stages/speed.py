@@ -13,6 +13,7 @@ from rlenv.values import Fault, Outcome, Task
 from rlenv_plugin_cuda.artifacts import Program
 from rlenv_plugin_cuda.boxed import Boxed
 from rlenv_plugin_cuda.cases import Case, cases_of
+from rlenv_plugin_cuda.choosing import BACKENDS
 from rlenv_plugin_cuda.clocks import CLOCKS, clock
 from rlenv_plugin_cuda.lint import lint
 from rlenv_plugin_cuda.programs import SOURCE_BYTES, Bad, program_of
@@ -21,6 +22,8 @@ from rlenv_plugin_cuda.shown import at_line, hushed
 from rlenv_plugin_cuda.spec import Kernel, kernel_of
 
 __all__ = ["Speed"]
+
+UNMEASURED = ("unscored", "unpaid")
 
 
 @frozen(kw_only=True)
@@ -35,6 +38,9 @@ class Speed(Boxed):
         clock: "gpu"; or "rehearsal", which measures nothing and pays what is right: to try an environment.
         cap: how many times faster than the baseline earns 1.
         demand: refuse tasks at load where no GPU is here.
+        unmeasured: what becomes of answers where there is nothing to measure them with, no GPU or none that runs their
+            language: "unscored", a fault with the reason; or "unpaid", 0 with the reason, so that correctness can be paid
+            where speed cannot be known.  A measurement that breaks is a fault with either.
     """
 
     phase: ClassVar[str] = "judge"
@@ -47,6 +53,7 @@ class Speed(Boxed):
     clock: str = field(default="gpu", validator=validators.in_(tuple(CLOCKS)))
     cap: float = field(default=10.0, validator=[validators.gt(1), validators.le(1e6)])
     demand: bool = False
+    unmeasured: str = field(default="unscored", validator=validators.in_(UNMEASURED))
 
     def validate(self, task: Task) -> None:
         """Refuse tasks that make no sense, and all where a GPU is demanded and none is here.
@@ -57,14 +64,20 @@ class Speed(Boxed):
         kernel = kernel_of(task)
         lint(kernel, task.id)
         _baseline(task, kernel)
-        problem = clock(self.clock).usable() if self.demand else ""
+        problem = self._lacking(kernel) if self.demand else ""
         if problem:
             raise TaskError(f"a GPU is demanded and there is none: {problem}", task.id)
 
     def survey(self, tasks: Sequence[Task]) -> list[str]:
         """That nothing is measured here."""
         problem = clock(self.clock).usable()
-        return [f"{problem}: responses are unscored"] if tasks and problem else []
+        return [f"{problem}: responses are {self.unmeasured}"] if tasks and problem else []
+
+    def _lacking(self, kernel: Kernel) -> str:
+        """Why nothing is measured here of this language; "" where it is."""
+        if self.clock == "gpu" and "gpu" not in BACKENDS[kernel.lang]:
+            return f"{kernel.lang} kernels are not launched on a GPU"
+        return clock(self.clock).usable()
 
     async def check(self, attempt: Attempt) -> Outcome:
         """The speed in [0, 1].
@@ -76,11 +89,13 @@ class Speed(Boxed):
         program = readable(attempt, kernel)
         if isinstance(program, Bad):
             return Outcome.failed(at_line(program.line, program.said))
-        timer = clock(self.clock)
-        problem = timer.usable()
+        problem = self._lacking(kernel)
+        if problem and self.unmeasured == "unpaid":
+            said = f"speed was not measured, and nothing is paid for it: {problem}"
+            return Outcome(0.0, said, {"measured": False})
         if problem:
             raise VerifierFault(Fault("unavailable", f"speed was not measured: {problem}"))
-        found = await timer.measure(
+        found = await clock(self.clock).measure(
             program,
             kernel,
             _largest(cases_of(kernel, attempt.key())),
