@@ -66,6 +66,8 @@ def _missed(wanted: str) -> Iterator[tuple[str, str]]:
         return
     if len(wanted) > 2 and wanted[-1].isalnum():
         yield "the answer without its last character", wanted[:-1]
+    if len(wanted) > 2 and wanted.isalpha():
+        yield "the answer within a longer word", f"un{wanted}"
     if wanted and wanted[0].isalpha() and len(wanted) == 1:
         yield "the next letter", chr(ord(wanted) + 1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Callable, Iterator
 
@@ -29,6 +30,7 @@ def _typographic(_: Task, text: str) -> str | None:
     return text.replace("-", "\u2212") if text[:1] == "-" and text[1:].isdigit() else None
 
 
+CHOICES = {"A": "B", "B": "C", "C": "D", "D": "A", "E": "A"}
 # Of the answer, before it is written down.
 ANSWERS: dict[str, Rewriting] = {
     "thousands grouped": _grouped,
@@ -71,6 +73,8 @@ def _kept(bench: Bench) -> Iterator[Try]:
         for name, apply in RESPONSES.items():
             if name in skipped or (program and name == "decomposed letters"):
                 continue
+            if name == "work before it" and _is_json(gold):
+                continue
             if (text := apply(task, gold)) is not None:
                 yield Try(task, text, "pass", name)
         wanted, carrier = text_of(task.answer), bench.golds.carrier
@@ -81,6 +85,14 @@ def _kept(bench: Bench) -> Iterator[Try]:
         for name, declared, keeps in bench.rewrites:
             if keeps and (text := _applied(declared, task, gold)) is not None:
                 yield Try(task, text, "pass", name)
+
+
+def _is_json(text: str) -> bool:
+    """A document, in which nothing else may stand."""
+    try:
+        return isinstance(json.loads(text), (dict, list))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _applied(apply: Rewriting, task: Task, response: str) -> str | None:
@@ -114,18 +126,21 @@ def _changed(bench: Bench) -> Iterator[Try]:
         raise Skip("no rewrite that changes the meaning applies")
 
 
-def _another(wanted: str) -> str:
-    """Another answer of the same kind."""
+def _another(bench: Bench, task: Task, wanted: str) -> str:
+    """Another answer of the same kind: the next number or letter, else what is right elsewhere."""
     if wanted.lstrip("-").isdigit():
         return str(int(wanted) + 1)
-    return {"A": "B", "B": "C", "C": "D", "D": "A", "E": "A"}.get(wanted, f"un{wanted}")
+    if wanted in CHOICES:
+        return CHOICES[wanted]
+    others = (text for one in bench.tasks if (text := text_of(one.answer)) is not None)
+    return next((text for text in others if not plainly_in(task, text)), "something else")
 
 
 def _contradicting(
     bench: Bench, wanted: str, carrier: str, task: Task
 ) -> Iterator[tuple[str, str]]:
     """The right answer is there, and it is not what the response says in the end."""
-    other = _another(wanted)
+    other = _another(bench, task, wanted)
     right, wrong = bench.golds.write(task, carrier), bench.golds.write(task, carrier, other)
     if carrier == "bare":
         yield "the right answer, then another", f"{wanted} or {other}"

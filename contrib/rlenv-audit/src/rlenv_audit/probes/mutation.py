@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from attrs import evolve, frozen
@@ -68,10 +69,7 @@ def _programs(bench: Bench) -> list[tuple[Task, str, str]]:
     """(task, golden response, its program), of those that are paid."""
     if not of_code(bench.archetypes, bench.tasks):
         raise Skip("it is no verifier of programs")
-    try:
-        import rlenv_plugin_code.mutate  # noqa: F401 - the mutants are made there
-    except ImportError:
-        raise Skip("mutants are made by rlenv-plugin-code, which is not installed") from None
+    _maker()
     golds = [(t, g, p) for t, g in bench.golds.known() if (p := program_of(g)) is not None]
     if not golds:
         raise Skip("its tasks hold no golden program; give right programs with --right FILE")
@@ -82,12 +80,19 @@ def _programs(bench: Bench) -> list[tuple[Task, str, str]]:
     return paid
 
 
-def _mutants(bench: Bench, task: Task, gold: str, program: str) -> list[_Mutant]:
-    from rlenv_plugin_code.mutate import mutants
+def _maker() -> Callable[..., Any]:
+    """What makes mutants, of a plugin that need not be installed."""
+    try:
+        made: Callable[..., Any] = import_module("rlenv_plugin_code.mutate").mutants
+    except ImportError:
+        raise Skip("mutants are made by rlenv-plugin-code, which is not installed") from None
+    return made
 
+
+def _mutants(bench: Bench, task: Task, gold: str, program: str) -> list[_Mutant]:
     most = 40 if bench.full else 12
     try:
-        made = mutants(program, most, zlib.crc32(f"{bench.seed}/{task.id}".encode()))
+        made = _maker()(program, most, zlib.crc32(f"{bench.seed}/{task.id}".encode()))
     except (SyntaxError, ValueError, RecursionError):  # another language
         return []
     return [_Mutant(task, program, m.source, f"line {m.line}: {m.what}", gold.replace(program, m.source)) for m in made]  # fmt: skip
