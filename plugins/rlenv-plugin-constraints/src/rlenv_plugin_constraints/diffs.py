@@ -51,6 +51,9 @@ class _Lines:
     def __init__(self, text: str) -> None:
         self.all = [line.removesuffix("\r") for line in text.split("\n")]
         self.at = 0
+        # the first sign of each line, a space for an empty one unless nothing follows it
+        marks = "".join([line[:1] or " " for line in self.all])
+        self.marks = marks if self.all[-1] else f"{marks[:-1]}?"
 
     def peek(self, ahead: int = 0) -> str | None:
         place = self.at + ahead
@@ -227,22 +230,24 @@ def _hunks(lines: _Lines, change: Change) -> Change:
 
 
 def _hunk(lines: _Lines, change: Change, old: int, new: int) -> None:
-    every, last = lines.all, len(lines.all)
     while old > 0 or new > 0:
-        line = every[lines.at] if lines.at < last else None
-        mark = " " if line == "" else (line or "?")[0]
-        if mark == "\\":
-            lines.at += 1
-            continue
-        if line is None or mark not in " +-" or (line == "" and lines.peek(1) is None):
-            raise Unreadable("a hunk that is shorter than it says", lines.at)
-        old -= mark in " -"
-        new -= mark in " +"
-        change.added += mark == "+"
-        change.removed += mark == "-"
-        if old < 0 or new < 0:
-            raise Unreadable("a hunk that is not as long as it says", lines.at)
-        lines.at += 1
+        part = lines.marks[lines.at : lines.at + old + new + 1] or "?"
+        for place, mark in enumerate(part, lines.at):
+            if mark == " ":
+                old, new = old - 1, new - 1
+            elif mark == "+":
+                new -= 1
+                change.added += 1
+            elif mark == "-":
+                old -= 1
+                change.removed += 1
+            elif mark != "\\":
+                raise Unreadable("a hunk that is shorter than it says", place)
+            if old < 0 or new < 0:
+                raise Unreadable("a hunk that is not as long as it says", place)
+            lines.at = place + 1
+            if not old and not new:
+                break
     if (lines.peek() or "").startswith("\\"):
         lines.at += 1
 

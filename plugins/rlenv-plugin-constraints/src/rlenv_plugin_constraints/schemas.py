@@ -11,6 +11,8 @@ from typing import Any
 from rlenv.errors import ConfigError
 from rlenv.near import suggest
 
+from .schema_sure import keywords, sure
+
 __all__ = ["DRAFTS", "Exceeded", "compiled", "schema_problems"]
 
 STEPS = 100_000  # keywords applied to one response
@@ -47,7 +49,14 @@ def schema_problems(schema: Any, draft: str = "") -> list[str]:
         return [f"{place}: {err.message[:300]}"]
     except RecursionError:
         return ["schema: nested too deep"]
-    return [*_bad_references(schema), *_bad_patterns(schema), *_bad_keywords(schema)]
+    found = [*_bad_references(schema), *_bad_patterns(schema), *_bad_keywords(schema)]
+    names = {name for table in _tables(schema) for name in table}
+    if {"unevaluatedProperties", "patternProperties"} <= names:
+        found.append(
+            "schema: unevaluatedProperties beside patternProperties, whose patterns cannot be limited in time there;"
+            " use additionalProperties"
+        )
+    return found
 
 
 def _tables(schema: Any) -> Iterator[dict[str, Any]]:
@@ -133,12 +142,18 @@ def _class_of(schema: Any, draft: str) -> Any:
     return jsonschema.Draft202012Validator
 
 
-def compiled(schema: Any, draft: str = "") -> Callable[[Any], list[str]]:
-    """The schema as a function: a value → its first three misfits, each with its path."""
-    return partial(_errors, _bounded(_class_of(schema, draft))(schema))
+def compiled(schema: Any, draft: str = "") -> Callable[[Any, int], list[str]]:
+    """The schema as a function: a value and how many values it is made of at most → its first three misfits,
+    each with its path."""
+    fits, most = sure(schema), keywords(schema)
+    return partial(_errors, _bounded(_class_of(schema, draft))(schema), fits, most)
 
 
-def _errors(validator: Any, value: Any) -> list[str]:
+def _errors(
+    validator: Any, fits: Callable[[Any], bool] | None, most: int, value: Any, values: int
+) -> list[str]:
+    if fits is not None and values * most <= STEPS and fits(value):
+        return []
     _spent.steps = 0
     try:
         found = list(islice(validator.iter_errors(value), 3))
@@ -162,7 +177,12 @@ def _bounded(cls: Any) -> Any:
     """The same draft, where every keyword is counted and none takes longer than its value is long."""
     from jsonschema.validators import extend
 
-    own = {"pattern": _pattern, "patternProperties": _pattern_properties, "uniqueItems": _unique}
+    own = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional,
+        "uniqueItems": _unique,
+    }
     keywords = {**cls.VALIDATORS, **{k: v for k, v in own.items() if k in cls.VALIDATORS}}
     return extend(cls, {name: _counted(check) for name, check in keywords.items()})
 
@@ -200,6 +220,31 @@ def _pattern_properties(validator: Any, wanted: Any, instance: Any, _: Any) -> I
         for key, value in instance.items():
             if _found(pattern, key):
                 yield from validator.descend(value, below, path=key, schema_path=pattern)
+
+
+def _additional(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """In the order of the document, with patterns that are limited in time."""
+    from jsonschema.exceptions import ValidationError
+
+    if not validator.is_type(instance, "object"):
+        return
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    others = [
+        name
+        for name in instance
+        if name not in known and not any(_found(p, name) for p in patterns)
+    ]
+    if validator.is_type(wanted, "object"):
+        for name in others:
+            yield from validator.descend(instance[name], wanted, path=name)
+    elif not wanted and others:
+        listed, one = ", ".join(map(repr, sorted(others))), len(others) == 1
+        if patterns:
+            regexes = ", ".join(map(repr, sorted(patterns)))
+            said = f"{listed} {'does' if one else 'do'} not match any of the regexes: {regexes}"
+        else:
+            said = f"Additional properties are not allowed ({listed} {'was' if one else 'were'} unexpected)"
+        yield ValidationError(said)
 
 
 def _unique(validator: Any, wanted: Any, instance: Any, _: Any) -> Iterator[Any]:

@@ -22,8 +22,12 @@ _SELDOM_FINAL = _names(
     """mr mrs ms dr prof rev gen sen rep gov capt col lt sgt st vs e.g i.e cf fig figs approx ca viz"""
 )
 _BEFORE_NUMBERS = _names("no nos vol pp p fig figs sec ch art eq")
-# Of one kind of marks; a class comes first, which is what is searched for fastest.
-_END = re.compile(r"([.!?…。！？｡۔।॥؟](?:(?<=[.!?…])[.!?…]*+|[。！？｡۔।॥؟]*+))([\"'”’»)\]*_`]*)")
+# Of one kind of marks, a space behind those of the west; a class comes first, which is searched for fastest.
+_CLOSERS = r"[\"'”’»)\]*_`]*+"
+_END = re.compile(
+    rf"([.!?…。！？｡۔।॥؟](?:(?<=[.!?…])(?<![.!?…].)[.!?…]*+(?={_CLOSERS}(?:[\s\u3040-\u9fff]|\Z))"
+    rf"|(?<=[。！？｡۔।॥؟])[。！？｡۔।॥؟]*+))({_CLOSERS})"
+)
 _STRUCTURE = re.compile(r"\n\s*\n|\n(?=[^\S\n]*(?:[-*+•]|\d+[.)]|#{1,6})\s)")
 _TAIL = re.compile(r"[\w.]*")
 _LAST = re.compile(r"[^\w.]([^\W_]+)\Z")
@@ -57,8 +61,6 @@ def _ends(text: str, match: re.Match[str], start: int, end: int) -> bool:
     mark, after = match.group(1), match.end()
     if mark[0] in "。！？｡۔।॥؟":
         return True
-    if after < end and not text[after].isspace() and not _wide(text[after]):
-        return False
     if mark == ".":
         dot = match.start()
         sure = dot - start > _SHORT and _surely_whole(text[dot - _SHORT : dot])
@@ -76,11 +78,6 @@ def _surely_whole(tail: str) -> bool:
     word = found.group(1).casefold()
     known = word in _ABBREVIATIONS or word in _SELDOM_FINAL or word in _BEFORE_NUMBERS
     return len(word) > 1 and word.isalpha() and not known and word.strip("ivx") != ""
-
-
-def _wide(letter: str) -> bool:
-    """Whether it is of a script that writes no spaces."""
-    return "\u3040" <= letter <= "\u9fff"
 
 
 def _goes_on(text: str, after: int, end: int) -> bool:

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 
 from attrs import frozen
 
-__all__ = ["DIALECTS", "Dialect", "Token", "Unreadable", "tokens"]
+from .sql_words import class_of
+from .words import spans_of
+
+__all__ = ["DIALECTS", "Dialect", "Lexed", "Unreadable", "lexed"]
 
 
-class Token(NamedTuple):
-    """``kind`` is "word", "name" (in quotes), "string", "number" or "sign"; ``text`` of words is in upper case."""
+@frozen(eq=False)
+class Lexed:
+    """The tokens of a statement, comments left out.
 
-    kind: str
-    text: str
-    start: int
-    end: int
+    Args:
+        texts: of each token; of words and names in upper case, of names without their quotes.
+        line: the class of each, one letter as ``class_of`` says.
+        start: gives where a token stands, in characters.
+    """
+
+    texts: Sequence[str]
+    line: str
+    start: Callable[[int], int]
+
+    def until(self, size: int) -> Lexed:
+        """The first ``size`` tokens."""
+        if size == len(self.texts):
+            return self
+        return Lexed(self.texts[:size], self.line[:size], self.start)
+
+    def bare(self) -> list[str]:
+        """The words and signs; "" for the rest."""
+        found = zip(self.line, self.texts, strict=True)
+        return ["" if kind in "nsd" else text for kind, text in found]
 
 
 @frozen
@@ -59,7 +78,8 @@ class Unreadable(ValueError):
 
 
 @cache
-def _pattern(dialect: Dialect) -> Callable[[str, int], Iterator[re.Match[str]]]:
+def _pattern(dialect: Dialect, *, named: bool) -> re.Pattern[str]:
+    """With a name for each kind of token, or all of them as the one group."""
     plain = r"'(?:[^']|'')*+'"
     escaped = r"'(?:[^'\\]|\\.|'')*+'"
     parts = [
@@ -80,53 +100,128 @@ def _pattern(dialect: Dialect) -> Callable[[str, int], Iterator[re.Match[str]]]:
         ("bad", r"[\x00'\"`]|\[(?=[^\]]*\Z)" if dialect.brackets else r"[\x00'\"`]"),
         ("sign_", r"::|:=|<=|>=|<>|!=|\|\||->>?|."),
     ]
+    if not named:
+        return re.compile(rf"\s*+({'|'.join(part for _, part in parts)})", re.DOTALL)
     body = "|".join(f"(?P<{name}>{part})" for name, part in parts)
-    return re.compile(rf"\s*+(?:{body})", re.DOTALL).finditer
+    return re.compile(rf"\s*+(?:{body})", re.DOTALL)
 
 
 _BLOCK_EDGE = re.compile(r"/\*|\*/")
+# Where only words, numbers, plain strings and single signs stand, spaces around the signs cut it.
+_SIGNS = "',;()=*+%<>/?.-"
+_SIMPLE = bytes(set(range(128)) - set(b'\0!"#$&:@[\\]^`{|}~'))
+_OPERATORS = str.maketrans("<>-", "===")
+_STRING = re.compile(r"('(?:[^']|'')*+')")
+_IN_NUMBERS = (".", "e+", "e-", "E+", "E-")
+_LONG_NUMBER = re.compile(r"[0-9.](?:(?<=\.)[0-9]|(?<=[0-9])(?<!\w.)\w*+(?:\.|(?<=[eE])[+-][0-9]))")
 
 
-def tokens(text: str, dialect: Dialect) -> list[Token]:
-    """The tokens of a text, comments left out.  Linear.
+_PREFIXES = frozenset("eEnNxXbBuU")
+_PREFIXED = re.compile(r"[eEnNxXbBuU](?<![\w$].)&?['\"]")  # a letter that is no word before a quote
+
+
+def lexed(text: str, dialect: Dialect) -> Lexed:
+    """The tokens of a text.  Linear.
 
     Raises:
         Unreadable: for a string, name or comment that is never closed, a NUL, and comments that MySQL runs.
     """
-    finditer, make = _pattern(dialect), Token._make
-    found: list[Token] = []
+    every = _cut(text) or _pattern(dialect, named=False).findall(text)
+    known = {t: (_known if len(t) < 50 else _told)(t, dialect) for t in set(every)}
+    kinds = {token: found for token, found in known.items() if found is not None}
+    if len(kinds) < len(known) or (_PREFIXES & known.keys() and _PREFIXED.search(text)):
+        return _stepwise(text, dialect)
+    letters = {token: kind for token, (kind, _) in kinds.items()}
+    said = {token: text for token, (_, text) in kinds.items()}
+    at: Sequence[int] = range(len(every))
+    kept: list[str] = every
+    if "" in letters.values():
+        at = [place for place, token in enumerate(every) if letters[token]]
+        kept = [every[place] for place in at]
+    texts = list(map(said.__getitem__, kept))
+    line = "".join(map(letters.__getitem__, kept))
+    return Lexed(texts, line, lambda place: spans_of(text, every, [at[place]])[0][0])
+
+
+def _cut(text: str) -> list[str]:
+    """The tokens of a text that every dialect reads in the same, simplest way; none where it is not so."""
+    if (
+        not text.isascii()
+        or text.encode().translate(None, _SIMPLE)
+        or "/*" in text
+        or "==" in text.translate(_OPERATORS)
+    ):
+        return []
+    strings: list[str] = []
+    if "'" in text:
+        pieces = _STRING.split(text)
+        plain, strings = pieces[::2], pieces[1::2]
+        if any("'" in piece for piece in plain) or any(
+            p[-1:] in "eEnNxXbB" for p in plain[:-1] if p
+        ):
+            return []
+        text = "'".join(plain)
+    if any(sign in text for sign in _IN_NUMBERS) and _LONG_NUMBER.search(text):
+        return []
+    for sign in _SIGNS:
+        text = text.replace(sign, f" {sign} ")
+    if not strings:
+        return text.split()
+    following = iter(strings)
+    return [next(following) if piece == "'" else piece for piece in text.split()]
+
+
+@lru_cache(maxsize=8192)
+def _known(token: str, dialect: Dialect) -> tuple[str, str] | None:
+    return _told(token, dialect)
+
+
+def _told(token: str, dialect: Dialect) -> tuple[str, str] | None:
+    """The class and the text of a token, empty where it says nothing; None where it does not stand alone."""
+    hit = _pattern(dialect, named=True).match(token)
+    kind = "bad" if hit is None or hit.end() < len(token) else str(hit.lastgroup).rstrip("_")
+    if kind in ("bad", "block", "dollar"):
+        return None
+    return ("", "") if kind in ("space", "comment") else _token(kind, token)
+
+
+def _stepwise(text: str, dialect: Dialect) -> Lexed:
+    """The same, token by token, for what needs it: comments within comments, strings between dollars, errors."""
+    finditer = _pattern(dialect, named=True).finditer
+    found: list[tuple[str, str, int]] = []
     place = 0
     while place < len(text):
         for hit in finditer(text, place):
-            kind, group = hit.lastgroup, hit.lastindex or 0
+            kind, group = str(hit.lastgroup).rstrip("_"), hit.lastindex or 0
             start, place = hit.span(group)
-            if kind == "word":
-                found.append(make(("word", hit[group].upper(), start, place)))
-            elif kind == "sign":
-                found.append(make(("sign", hit[group], start, place)))
-            elif kind == "bad":
+            if kind == "bad":
                 raise Unreadable("a quotation mark that is never closed, or a NUL", start)
-            elif kind == "block":
+            if kind == "block":
                 place = _after_comment(text, start, nested=dialect.nested)
                 break
-            elif kind == "dollar":
+            if kind == "dollar":
                 close = text.find(hit[group], place)
                 if close < 0:
                     raise Unreadable("a dollar string that is never closed", start)
                 place = close + len(hit[group])
-                found.append(Token("string", "", start, place))
+                found.append(("s", "", start))
                 break
-            elif kind not in ("space", "comment", "comment_"):
-                found.append(_token(str(kind).rstrip("_"), hit[group], start, place))
+            if kind not in ("space", "comment"):
+                found.append((*_token(kind, hit[group]), start))
         else:
             break
-    return found
+    starts = [start for *_, start in found]
+    return Lexed(
+        [text for _, text, _ in found], "".join([kind for kind, *_ in found]), starts.__getitem__
+    )
 
 
-def _token(kind: str, text: str, start: int, end: int) -> Token:
+def _token(kind: str, text: str) -> tuple[str, str]:
     if kind == "name":
-        return Token("name", text.split('"', 1)[-1].strip('"`[]').upper(), start, end)
-    return Token("string" if kind.endswith("string") else kind, text, start, end)
+        return "n", text.split('"', 1)[-1].strip('"`[]').upper()
+    if kind == "word":
+        text = text.upper()
+    return class_of("string" if kind.endswith("string") else kind, text), text
 
 
 def _after_comment(text: str, place: int, *, nested: bool) -> int:

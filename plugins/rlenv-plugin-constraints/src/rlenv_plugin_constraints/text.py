@@ -12,7 +12,7 @@ from typing import Any
 
 from .sentences import sentences
 from .views import Span, View, beyond_ascii, caseless, look_alikes, plain, western
-from .words import flattened, pattern_of
+from .words import WORDS, pattern_of, spans_of
 
 __all__ = ["Text", "base"]
 
@@ -55,7 +55,7 @@ class Text:
 
     @cached_property
     def _flat(self) -> str | None:
-        return flattened(self.raw, self.odd)
+        return WORDS.flat(self.raw, self.odd)
 
     @cached_property
     def words(self) -> list[str]:
@@ -64,22 +64,11 @@ class Text:
 
     @cached_property
     def word_spans(self) -> list[Span]:
-        return self._walked(len(self.words))
-
-    def _walked(self, count: int) -> list[Span]:
-        """Where the first words stand: no word can begin between two words, so that each is the next of its kind."""
-        find, end = self.raw.find, 0
-        spans = []
-        for word in self.words[:count]:
-            start = find(word, end)
-            end = start + len(word)
-            spans.append((start, end))
-        return spans
+        return spans_of(self.raw, self.words, range(len(self.words)))
 
     def spans_of(self, places: Sequence[int]) -> list[Span]:
         """Where the words with these numbers, from 0, stand."""
-        spans = self._walked(max(places, default=-1) + 1)
-        return [spans[place] for place in places]
+        return spans_of(self.raw, self.words, places)
 
     def words_within(self, start: int, end: int) -> list[str]:
         """The words of a part that white space bounds."""

@@ -17,8 +17,12 @@ __all__ = [
     "View",
     "beyond_ascii",
     "caseless",
+    "even",
     "look_alikes",
     "plain",
+    "replaced",
+    "rest",
+    "same_letters",
     "visible",
     "western",
 ]
@@ -98,15 +102,15 @@ class View:
 
 def beyond_ascii(text: str) -> frozenset[str]:
     """The characters of a text that are not ASCII."""
-    return frozenset() if text.isascii() else frozenset(_rest(text))
+    return frozenset() if text.isascii() else frozenset(rest(text))
 
 
-def _rest(text: str) -> str:
+def rest(text: str) -> str:
     """The text without its ASCII."""
     return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")  # fmt: skip
 
 
-def _replaced(text: str, signs: Mapping[str, str]) -> str:
+def replaced(text: str, signs: Mapping[str, str]) -> str:
     """``translate``, much faster for a few signs, none of which another one becomes."""
     if len(signs) > _SIGNS:
         return text.translate({ord(sign): other for sign, other in signs.items()})
@@ -137,7 +141,7 @@ def plain(raw: str, odd: frozenset[str] | None = None) -> View:
         return View(raw, odd)
     unseen_first = dict(sorted(changed.items(), key=lambda item: item[1] != ""))
     left = _odd(c for sign in odd for c in changed.get(sign, sign))
-    return View(_replaced(raw, unseen_first), left, partial(_places, raw, changed))
+    return View(replaced(raw, unseen_first), left, partial(_places, raw, changed))
 
 
 @lru_cache(maxsize=4096)
@@ -148,6 +152,17 @@ def _reading(sign: str) -> str | None:
     if unicodedata.category(sign)[0] == "M" or "\u1100" <= sign <= "\u11ff":
         return None
     return unicodedata.normalize("NFKC", sign)
+
+
+def same_letters(odd: frozenset[str]) -> bool:
+    """Whether a text with these characters beyond ASCII has the letters and digits of its plain view, as they stand."""
+    return len(odd) <= _SIGNS and all(map(_stays, odd))
+
+
+@lru_cache(maxsize=4096)
+def _stays(sign: str) -> bool:
+    seen = _reading(sign)
+    return seen == sign or (bool(seen) and not any(c.isalnum() or c in "'’" for c in seen or ""))
 
 
 def _places(raw: str, changed: Mapping[str, str]) -> list[int]:
@@ -197,12 +212,18 @@ def caseless(view: View) -> View:
     if view.text.isascii():
         return view.read_as(view.text.lower().replace("`", "'"), view.odd)
     signs = {sign: _ALIKE[sign] for sign in (*view.odd, "`") if sign in _ALIKE}
-    text = _replaced(view.text, signs)
+    text = replaced(view.text, signs)
     folded = text.casefold()
     odd = _odd(c for sign in view.odd - signs.keys() for c in sign.casefold())
     if len(folded) == len(text):
         return view.read_as(folded, odd)
     return View(folded, odd, lambda: _spread(view.every_place(), text))
+
+
+def even(text: str) -> str:
+    """Caseless as read, with single spaces and none at the ends."""
+    seen = text.lower().replace("`", "'") if text.isascii() else caseless(plain(text)).text
+    return " ".join(seen.split())
 
 
 def _spread(places: Sequence[int], text: str) -> list[int]:
@@ -225,19 +246,20 @@ def look_alikes(view: View) -> View:
     if view.text.isascii():
         return view
     small = {sign: _SMALL_CAPITALS[sign] for sign in view.odd & _SMALL_CAPITALS.keys()}
-    text, odd = _replaced(view.text, small), view.odd - small.keys()
+    text, odd = replaced(view.text, small), view.odd - small.keys()
     alike = {sign: _ALPHABETS[sign] for sign in odd & _ALPHABETS.keys()}
     if alike:
-        text = _replaced(text, alike) if _mostly_latin(text) else re.sub(r"\w+", _of_one_alphabet, text)  # fmt: skip
+        text = replaced(text, alike) if _mostly_latin(text) else re.sub(r"\w+", _of_one_alphabet, text)  # fmt: skip
         odd = beyond_ascii(text)
     if not any(map(_DECORATION.match, odd)):
         return view.read_as(text, odd)
-    return View(_DECORATION.sub("", text), odd, lambda: _kept(view.every_place(), text))
+    left = frozenset(sign for sign in odd if not _DECORATION.match(sign))
+    return View(_DECORATION.sub("", text), left, lambda: _kept(view.every_place(), text))
 
 
 def _mostly_latin(text: str) -> bool:
     small = text.encode("ascii", "ignore").translate(None, _NO_SMALL)
-    return len(small) >= sum(map(str.isalpha, _rest(text)))
+    return len(small) >= sum(map(str.isalpha, rest(text)))
 
 
 def _kept(places: Sequence[int], text: str) -> list[int]:

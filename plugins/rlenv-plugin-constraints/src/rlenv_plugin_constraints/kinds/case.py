@@ -10,13 +10,15 @@ from attrs import frozen
 
 from rlenv_plugin_constraints.constraint import Finding, in_order
 from rlenv_plugin_constraints.text import Text
-from rlenv_plugin_constraints.views import Span
+from rlenv_plugin_constraints.views import Span, rest
 
 __all__ = ["CapitalWords", "Lowercase", "Uppercase"]
 
 _SHOWN = 20
 _CAPITAL = re.compile("[A-Z]")
 _SMALL = re.compile("[a-z]")
+_NO_CAPITAL = bytes(c for c in range(128) if not chr(c).isupper())
+_NO_SMALL = bytes(c for c in range(128) if not chr(c).islower())
 
 
 def _one_case(text: Text, wanted: str) -> Finding:
@@ -30,13 +32,13 @@ def _one_case(text: Text, wanted: str) -> Finding:
 
 def _letters(raw: str, *, upper: bool) -> tuple[int, list[Span]]:
     """How many letters of this case there are, and where the first of them stand."""
+    others, has = (_NO_CAPITAL, str.isupper) if upper else (_NO_SMALL, str.islower)
+    count = len(raw.encode("ascii", "ignore").translate(None, others))
     if raw.isascii():
-        letter = _CAPITAL if upper else _SMALL
-        spans = (found.span() for found in letter.finditer(raw))
-        return len(letter.findall(raw)), list(islice(spans, _SHOWN))
-    has = str.isupper if upper else str.islower
+        spans = (found.span() for found in (_CAPITAL if upper else _SMALL).finditer(raw))
+        return count, list(islice(spans, _SHOWN))
     places = ((at, at + 1) for at, c in enumerate(raw) if has(c))
-    return sum(map(has, raw)), list(islice(places, _SHOWN))
+    return count + sum(map(has, rest(raw))), list(islice(places, _SHOWN))
 
 
 @frozen

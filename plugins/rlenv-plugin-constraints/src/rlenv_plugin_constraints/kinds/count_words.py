@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from itertools import accumulate
 from typing import ClassVar
 
 from attrs import field, frozen
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.text import Text
-from rlenv_plugin_constraints.views import Span
 from rlenv_plugin_constraints.vocabulary import CONJUNCTIONS, NAMES, PRONOUNS, STOP_WORDS
+from rlenv_plugin_constraints.words import PARTS, spans_of
 
 __all__ = [
     "Conjunctions",
@@ -28,23 +27,20 @@ __all__ = [
 _SHOWN = 100
 _PART = r"[^\W_]+(?:['’][^\W_]+)*"
 _PARTS = re.compile(_PART)
-_PARTED = re.compile(f"({_PART})")  # its ``split`` gives gaps and words in turns
 # Digits, grouped by threes or not, with decimals; not the digits of a name such as B12.
 _NUMBER = re.compile(
-    r"(?<![^\W\d_])(?<!\d)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)*(?:/\d+(?![\d/]))?"
+    r"\d(?<![^\W_].)(?:\d{0,2}(?:,\d{3})+(?!\d)|\d*)(?:\.\d+)*(?:/\d+(?![\d/]))?", re.DOTALL
 )
 
 
-def _parts(text: Text, wanted: Callable[[str], bool]) -> list[tuple[str, Span]]:
-    """Those words, caseless and those that a hyphen joins apart, of which this holds."""
-    pieces = _PARTED.split(text.raw)
-    words = "\n".join(pieces[1::2]).casefold().replace("’", "'").split("\n")
-    among = {word for word in set(words) if wanted(word)}
-    if not among:
-        return []
-    ends = list(accumulate(map(len, pieces)))
-    places = [place for place, word in enumerate(words) if word in among]
-    return [(words[place], (ends[2 * place], ends[2 * place + 1])) for place in places]
+def _parts(text: Text, wanted: Callable[[str], bool]) -> tuple[list[str], list[int], list[str]]:
+    """Words as written, those that a hyphen joins apart; which of them this holds of; these without case."""
+    flat = PARTS.flat(text.raw, text.odd)
+    words = _PARTS.findall(text.raw) if flat is None else flat.split()
+    even = "\n".join(words).casefold().replace("’", "'").split("\n")
+    among = {word for word in set(even) if wanted(word)}
+    places = [place for place, word in enumerate(even) if word in among] if among else []
+    return words, places, [even[place] for place in places]
 
 
 @frozen
@@ -98,10 +94,12 @@ class Conjunctions:
     min: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        first: dict[str, Span] = {}
-        for word, span in _parts(text, CONJUNCTIONS.__contains__):
-            first.setdefault(word, span)
-        return Finding(len(first) >= self.min, len(first), {"min": self.min}, first.values())
+        words, places, found = _parts(text, CONJUNCTIONS.__contains__)
+        first: dict[str, int] = {}
+        for word, place in zip(found, places, strict=True):
+            first.setdefault(word, place)
+        spans = spans_of(text.raw, words, list(first.values()))
+        return Finding(len(first) >= self.min, len(first), {"min": self.min}, spans)
 
 
 @frozen
@@ -112,8 +110,9 @@ class Pronouns:
     min: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        spans = [s for _, s in _parts(text, lambda word: word.partition("'")[0] in PRONOUNS)]
-        return Finding(len(spans) >= self.min, len(spans), {"min": self.min}, spans[:_SHOWN])
+        words, places, _ = _parts(text, lambda word: word.partition("'")[0] in PRONOUNS)
+        spans = spans_of(text.raw, words, places[:_SHOWN])
+        return Finding(len(places) >= self.min, len(places), {"min": self.min}, spans)
 
 
 @frozen

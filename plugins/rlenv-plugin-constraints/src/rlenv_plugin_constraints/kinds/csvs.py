@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
@@ -129,8 +130,8 @@ class Csv:
 
     def _misfit(self, rows: list[list[str]], count: int) -> str:
         width = len(rows[0])
-        odd = next((n for n, row in enumerate(rows, 1) if len(row) != width), None)
-        if odd is not None:
+        if len(set(map(len, rows))) > 1:
+            odd = next(n for n, row in enumerate(rows, 1) if len(row) != width)
             return f"row {odd} has {len(rows[odd - 1])} fields, the first has {width}"
         names = [name.strip() for name in rows[0]]
         if self.header and (not all(names) or len(set(names)) < len(names)):
@@ -140,7 +141,8 @@ class Csv:
         wide = self.columns if isinstance(self.columns, int) else None
         if width != wide if wide else width < 2 and not isinstance(self.columns, tuple):
             return f"{width} columns"
-        blank = next((n for n, row in enumerate(rows, 1) if not any(map(str.strip, row))), None)
+        sure = all(map(str.strip, map(itemgetter(0), rows)))
+        blank = None if sure else _first_blank(rows)
         if blank is not None:
             return f"row {blank} is empty"
         least = self.rows if self.rows is not None else max(1, self.min_rows or 0)
@@ -148,3 +150,7 @@ class Csv:
         if count < least or (most is not None and count > most):
             return f"{count} rows"
         return ""
+
+
+def _first_blank(rows: list[list[str]]) -> int | None:
+    return next((n for n, row in enumerate(rows, 1) if not any(map(str.strip, row))), None)

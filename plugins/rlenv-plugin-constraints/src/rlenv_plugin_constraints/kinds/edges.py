@@ -12,7 +12,7 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.phrases import Phrase, joins
 from rlenv_plugin_constraints.text import Text
-from rlenv_plugin_constraints.views import View, caseless, plain, visible
+from rlenv_plugin_constraints.views import View, caseless, even, plain, visible
 
 __all__ = ["EndsWith", "FirstWord", "Postscript", "Quoted", "RepeatsPrompt", "StartsWith"]
 
@@ -35,11 +35,6 @@ _WRAPPERS = " \t\r\n\"'“”‘’«»*_`()[]#>"
 def _seen(_: Any, attribute: Any, value: str) -> None:
     if not caseless(plain(value)).text.strip():
         raise ConfigError(f"{attribute.name} has something that can be seen, not {value!r}")
-
-
-def _even(text: str) -> str:
-    """Caseless, with single spaces and none at the ends."""
-    return " ".join(caseless(plain(text)).text.split())
 
 
 @frozen(slots=False)
@@ -74,7 +69,7 @@ class EndsWith:
 
     @cached_property
     def _wanted(self) -> str:
-        return _even(self.text)
+        return even(self.text)
 
     def markers(self) -> tuple[str, ...]:
         return (self.text,)
@@ -82,7 +77,7 @@ class EndsWith:
     def check(self, text: Text) -> Finding:
         end = text.raw.rstrip()
         tail = end[-_room(self.text) :]
-        fits = any(self._closes(form) for form in (_even(tail), _even(tail).rstrip(_WRAPPERS)))
+        fits = any(self._closes(form) for form in (even(tail), even(tail).rstrip(_WRAPPERS)))
         spans = [(max(0, len(end) - len(self.text)), len(end))] if fits else []
         return Finding(fits, end[-len(self.text) :], self.text, spans)
 
@@ -211,11 +206,11 @@ class RepeatsPrompt:
     prompt: str = ""
 
     def check(self, text: Text) -> Finding:
-        wanted = [word.strip(_WRAPPERS) for word in _even(self.prompt or text.prompt).split()]
+        wanted = [word.strip(_WRAPPERS) for word in even(self.prompt or text.prompt).split()]
         if not any(wanted):
             note = "there is no prompt to repeat"
             return Finding(satisfied=False, wanted="the prompt", note=note)
-        given = _even(text.raw).split()
+        given = even(text.raw).split()
         head = [word.strip(_WRAPPERS) for word in given[: len(wanted)]]
         same = next(
             (n for n, (a, b) in enumerate(zip(wanted, head, strict=False)) if a != b), len(head)

@@ -13,7 +13,7 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_constraints.constraint import Finding, in_order
 from rlenv_plugin_constraints.phrases import Phrase
 from rlenv_plugin_constraints.text import Text
-from rlenv_plugin_constraints.views import UNSEEN, Span, caseless, plain
+from rlenv_plugin_constraints.views import UNSEEN, Span, even
 
 __all__ = ["Bullets", "Choice", "Highlights", "Placeholders", "Range", "Title"]
 
@@ -56,17 +56,13 @@ class Title:
             line = raw[start:end]
             found = _TITLE.fullmatch(line) if "<<" in line else None
             if found is not None and any(map(str.isalnum, found[1])):
-                fits = not before or _even(before) in _even(text.prompt)
+                fits = not before or even(before) in even(text.prompt)
                 note = "" if fits else "it is not the first line"
                 at = start + found.start(1) - 2
                 span = (at, start + found.end(1) + 2)
                 return Finding(fits, found[1].strip(), "<<title>> on the first line", [span], note)
             before += line + " " if line.strip() and len(before) <= len(text.prompt) + 100 else ""
         return Finding(satisfied=False, wanted="<<title>> on the first line", note=note)
-
-
-def _even(text: str) -> str:
-    return " ".join(caseless(plain(text)).text.split())
 
 
 @frozen
@@ -138,7 +134,7 @@ class Choice:
 
     @options.validator
     def _different(self, _: Any, value: tuple[str, ...]) -> None:
-        different = {_even(option) for option in value}
+        different = {even(option) for option in value}
         if len(different) < 2 or len(different) != len(value):
             raise ConfigError(f"options are at least two different ones, not {list(value)!r}")
         for option in value:
@@ -162,7 +158,7 @@ class Choice:
             chosen += [option.text] if places else []
         fits = len(chosen) == 1
         note = "" if fits else f"{len(chosen)} of the options are there"
-        if fits and self.whole and _even(text.raw) != _even(chosen[0]):
+        if fits and self.whole and even(text.raw) != even(chosen[0]):
             fits, note = False, "there is more than the option"
         spans = [view.span(*place) for place in taken[:_SHOWN]]
         return Finding(fits, chosen, list(self.options), spans, note)

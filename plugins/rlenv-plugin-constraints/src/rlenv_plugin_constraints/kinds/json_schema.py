@@ -61,7 +61,8 @@ class JsonSchema:
             return unmet(None, WANTED, note=block)
         span = [(block.start, block.end)]
         try:
-            errors = self._fits(read_json(block.text, DEPTH))
+            values = 1 + sum(map(block.text.count, ",[{"))  # at most
+            errors = self._fits(read_json(block.text, DEPTH), values)
         except (NotData, Exceeded) as err:
             return unmet(None, WANTED, span, str(err))
         return Finding(not errors, errors or "fits", WANTED, span, (errors or [""])[0])

@@ -20,6 +20,7 @@ __all__ = ["AfricanCountries", "DateList", "EuropeanCapitals", "MultipleChoice",
 _NUMBER = re.compile(r"[-−]?\d+(?:[.,]\d+)*")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_NO_LETTERS = re.compile(r"[^a-z\n]+")
 _QUESTION = re.compile(r"^[\s*_#>]*Question\b[\s*_]*(?:\d+)?[\s*_]*[.:;)|-]*[\s*_]*", re.M)
 _CHOICE = re.compile(r"[\s*_(\-]*([A-Za-z])[\s*_]*[.):]\s*\S")
 
@@ -114,7 +115,8 @@ class AfricanCountries:
 
     def check(self, text: Text) -> Finding:
         lines = [_BULLET.sub("", line).strip(" *_.,;`") for line in text.lines]
-        names = [" ".join(re.sub(r"[^a-z]+", " ", base(line)).split()) for line in lines]
+        small = _NO_LETTERS.sub(" ", base("\n".join(lines)))
+        names = [" ".join(line.split()) for line in small.split("\n")]
         listed = [name for name in names if name]
         start = next((i for i, name in enumerate(listed) if name in AFRICA), 0)
         countries = [AFRICA.get(name, "") for name in listed[start:]]

@@ -11,22 +11,19 @@ from rlenv.errors import ConfigError
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.text import Text
-from rlenv_plugin_constraints.views import UNSEEN, Span, caseless, plain
+from rlenv_plugin_constraints.views import UNSEEN, Span, even
 
 from .form import Range
 
 __all__ = ["Responses", "SectionOrder", "Sections"]
 
 _NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
+_NUMBERED = re.compile(rf"[\s#*_>{UNSEEN}]*(?:\d{{1,3}}[.)]|[ivxIVX]{{1,6}}[.)])?")
 _LEAD = rf"[#*_>\-\s\"“(\[{UNSEEN}]*"
 
 
-def _even(text: str) -> str:
-    return " ".join(caseless(plain(text)).text.split())
-
-
 def _seen(_: Any, attribute: Any, value: str) -> None:
-    if not _even(value):
+    if not even(value):
         raise ConfigError(f"{attribute.name} has something that can be seen, not {value!r}")
 
 
@@ -116,8 +113,8 @@ class SectionOrder:
 
 def _heading(line: str) -> str:
     """A line without what marks a heading."""
-    text = re.sub(rf"^[\s#*_>{UNSEEN}]*(?:\d{{1,3}}[.)]|[ivxIVX]{{1,6}}[.)])?", "", line)
-    return _even(text).strip("#*_: ")
+    lead = _NUMBERED.match(line)
+    return even(line[lead.end() :] if lead else line).strip("#*_: ")
 
 
 @frozen

@@ -133,21 +133,26 @@ class PatchPaths:
         except Unreadable as err:
             return unmet(None, wanted, _spans(text, block, [err.line]), str(err))
         paths = list(dict.fromkeys(path for change in found for path in change.paths))
-        odd = [(change, why) for change in found if (why := self._refused(change))]
+        refused = {path: why for path in paths if (why := self._refused_path(path))}
+        odd = [(change, why) for change in found if (why := self._refused(change, refused))]
         note = odd[0][1] if odd else self._overall(found, paths)
         lines = [change.line for change, _ in odd][:20]
         return Finding(not note, paths[:50], wanted, _spans(text, block, lines), note)
 
-    def _refused(self, change: Change) -> str:
+    def _refused_path(self, path: str) -> str:
         allow, forbid = self._patterns
-        for path in change.paths:
-            shown = ascii(path[:80])
-            if why := _odd(path):
-                return f"{shown} {why}"
-            if not allow.fullmatch(path):
-                return f"{shown} is not among the allowed paths"
-            if forbid.fullmatch(path):
-                return f"{shown} is forbidden"
+        shown = ascii(path[:80])
+        if why := _odd(path):
+            return f"{shown} {why}"
+        if not allow.fullmatch(path):
+            return f"{shown} is not among the allowed paths"
+        return f"{shown} is forbidden" if forbid.fullmatch(path) else ""
+
+    def _refused(self, change: Change, paths: dict[str, str]) -> str:
+        if why := next((paths[path] for path in change.paths if path in paths), ""):
+            return why
+        if not change.did:
+            return ""
         may = {"create": self.create, "delete": self.delete, "rename": self.rename, "copy": self.rename, "mode": self.mode, "binary": self.binary, "symlink": self.symlink, "submodule": False}  # fmt: skip
         refused = sorted(did for did in change.did if not may[did])
         return f"a {refused[0]}, which it may not do" if refused else ""

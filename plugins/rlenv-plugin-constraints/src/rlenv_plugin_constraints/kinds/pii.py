@@ -14,6 +14,7 @@ from rlenv.near import suggest
 from rlenv_plugin_constraints.constraint import Finding, Span
 from rlenv_plugin_constraints.kinds.urls import located, readings
 from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.views import beyond_ascii, replaced
 
 __all__ = ["NoPii", "iban_holds", "luhn"]
 
@@ -131,9 +132,8 @@ class NoPii:
 
 def _digits(text: str) -> str:
     """Digits of every script as Latin ones, at the same places."""
-    return "".join(
-        [c if c < "\x80" or not c.isdecimal() else str(unicodedata.decimal(c)) for c in text]
-    )
+    odd = [sign for sign in beyond_ascii(text) if sign.isdecimal()]
+    return replaced(text, {sign: str(unicodedata.decimal(sign)) for sign in odd})
 
 
 def _findings(text: str) -> list[tuple[str, re.Match[str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -14,6 +14,7 @@ from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
 from rlenv_plugin_constraints.verbs import is_verb
 from rlenv_plugin_constraints.views import Span
+from rlenv_plugin_constraints.words import spans_of
 
 __all__ = [
     "ChainedSentences",
@@ -27,7 +28,6 @@ __all__ = [
 _JAPANESE = re.compile(
     "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f]"
 )
-_CHUNK = re.compile(r"(\S+)")  # its ``split`` gives white space and the rest in turns
 
 
 def even(word: str) -> str:
@@ -134,16 +134,16 @@ class JapaneseWords:
     n: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        pieces = _CHUNK.split(text.raw)
+        pieces = text.raw.split()
         chunks = [
             place
             for place, chunk in enumerate(pieces)
-            if place % 2 and (chunk[0].isalnum() or any(map(str.isalnum, chunk)))
+            if chunk[0].isalnum() or any(map(str.isalnum, chunk))
         ]
         every = chunks[self.n - 1 :: self.n]
         odd = {chunk for chunk in {pieces[place] for place in every} if not _japanese(chunk)}
-        ends = list(accumulate(map(len, pieces))) if odd else []
-        wrong = [(ends[at - 1], ends[at]) for at in every if pieces[at] in odd]
+        places = [place for place in every if pieces[place] in odd]
+        wrong = spans_of(text.raw, pieces, places[:100])
         if not every and chunks and all(_japanese(pieces[place]) for place in chunks):
             return Finding(
                 satisfied=True,
@@ -152,7 +152,7 @@ class JapaneseWords:
                 note="all of it is Japanese",
             )
         note = "" if every else f"there are fewer than {self.n} words"
-        return Finding(bool(every) and not wrong, len(wrong), {"every": self.n}, wrong[:100], note)
+        return Finding(bool(every) and not places, len(places), {"every": self.n}, wrong, note)
 
 
 def _japanese(chunk: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import accumulate, groupby, pairwise
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -21,7 +21,6 @@ __all__ = [
     "SentenceTypes",
 ]
 
-_FIRST = itemgetter(0)
 _RUN = re.compile(r"([a-z])\1+")
 _CLOSERS = "\"'”’»)]}*_`"
 _QUESTION = "?？؟"
@@ -96,20 +95,30 @@ class GrowingAlliteration:
     kind: ClassVar[str] = "growing_alliteration"
 
     def check(self, text: Text) -> Finding:
-        runs = list(map(self._longest, text.sentence_words))
+        runs = _longest_runs(text.sentence_words)
         wrong = [i for i, (a, b) in enumerate(pairwise(runs), 1) if b <= a]
         spans = [text.sentences[i] for i in wrong[:100]]
         fits = len(runs) > 1 and not wrong
         return Finding(fits, runs[:100], "longer each time", spans)
 
-    def _longest(self, words: list[str]) -> int:
-        initials = "".join(map(_FIRST, words))
-        if initials.isascii():
-            alike = _RUN.finditer(initials.lower())
-            return max((run.end() - run.start() for run in alike), default=min(1, len(words)))
-        letters = [base(initial)[:1] for initial in initials]
-        runs = ((letter, len(list(run))) for letter, run in groupby(letters))
-        return max((length if letter.isalpha() else 1 for letter, length in runs), default=0)
+
+def _longest_runs(sentences: list[list[str]]) -> list[int]:
+    """Of each sentence, how many words in a row begin with one letter at most."""
+    initials = ["".join([word[0] for word in words]) for words in sentences]
+    if not all(map(str.isascii, initials)):
+        return list(map(_longest, initials))
+    longest = [min(1, len(words)) for words in sentences]
+    ends = list(accumulate(len(letters) + 1 for letters in initials))
+    for run in _RUN.finditer("\n".join(initials).lower()):
+        sentence = bisect_right(ends, run.start())
+        longest[sentence] = max(longest[sentence], run.end() - run.start())
+    return longest
+
+
+def _longest(initials: str) -> int:
+    letters = [base(initial)[:1] for initial in initials]
+    runs = ((letter, len(list(run))) for letter, run in groupby(letters))
+    return max((length if letter.isalpha() else 1 for letter, length in runs), default=0)
 
 
 @frozen

@@ -6,7 +6,6 @@ An own lexer, and no parser: a grammar for all dialects is a dependency of megab
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -17,48 +16,19 @@ from rlenv.near import suggest
 
 from rlenv_plugin_constraints.blocks import only_block
 from rlenv_plugin_constraints.constraint import Finding
-from rlenv_plugin_constraints.sql_lexer import DIALECTS, Token, Unreadable, tokens
+from rlenv_plugin_constraints.sql_lexer import DIALECTS, Lexed, Unreadable, lexed
+from rlenv_plugin_constraints.sql_words import ALSO_FUNCTIONS, KEYWORDS
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
 
 __all__ = ["SqlReadOnly"]
 
 SIZE = 100_000  # characters
-_DIFFERS = re.compile(r"[\\#$\[\"]|--|/\*|[eE]'")  # what dialects read differently
+_DIFFERS = ("\\", "#", "$", "[", '"', "--", "/*", "e'", "E'")  # what dialects read differently
 LABELS = ("sql", "sqlite", "sqlite3", "postgres", "postgresql", "psql", "mysql", "tsql", "plsql")
-_WRITES = frozenset(
-    [
-        "INSERT",
-        "UPDATE",
-        "DELETE",
-        "MERGE",
-        "REPLACE",
-        "UPSERT",
-        "CREATE",
-        "DROP",
-        "ALTER",
-        "TRUNCATE",
-        "INTO",
-        "GRANT",
-        "REVOKE",
-        "ATTACH",
-        "DETACH",
-        "PRAGMA",
-        "VACUUM",
-        "REINDEX",
-        "COPY",
-        "CALL",
-        "EXEC",
-        "EXECUTE",
-        "OUTFILE",
-        "DUMPFILE",
-        "LOCK",
-        "HANDLER",
-    ]
-)
-_WRITES_OR_FOR = _WRITES | {"FOR"}
-_SIGNS = ("(", ")", ":=")
-_ALSO_FUNCTIONS = frozenset(("REPLACE", "INSERT", "TRUNCATE"))  # of strings and numbers
+_WRITERS = re.compile(r"[():w]")
+_CALLED = re.compile(r"[bkwn](?=\()")
+_STRANGE = re.compile(r"[bw]{3}|x")  # what only prose has
 _SIDE_EFFECTS = re.compile(
     r"(?:PG_(?:SLEEP\w*|TERMINATE_BACKEND|CANCEL_BACKEND|READ_\w*FILE|FILE_\w+|LS_\w+|STAT_FILE|RELOAD_CONF|ROTATE_LOGFILE|"
     r"(?:TRY_)?ADVISORY_\w+|NOTIFY|PROMOTE|SWITCH_WAL|SWITCH_XLOG|CREATE_\w+|DROP_\w+|LOGICAL_\w+|REPLICATION_\w+|BACKUP_\w+|START_BACKUP|STOP_BACKUP|"
@@ -67,149 +37,6 @@ _SIDE_EFFECTS = re.compile(
     r"LOAD_FILE|SLEEP|BENCHMARK|GET_LOCK|RELEASE_(?:ALL_)?LOCKS?|SYS_(?:EXEC|EVAL|SET)|MASTER_POS_WAIT|SOURCE_POS_WAIT|"
     r"LAST_INSERT_ID|LOAD_EXTENSION|WRITEFILE|READFILE|EDIT|EVAL|FTS3_TOKENIZER|OPENROWSET|OPENQUERY|OPENDATASOURCE|"
     r"XP_\w+|SP_\w+|UTL_\w+|DBMS_\w+)\Z"
-)
-_KEYWORDS = frozenset(
-    [
-        "SELECT",
-        "FROM",
-        "WHERE",
-        "AND",
-        "OR",
-        "NOT",
-        "IN",
-        "IS",
-        "NULL",
-        "AS",
-        "ON",
-        "USING",
-        "JOIN",
-        "LEFT",
-        "RIGHT",
-        "FULL",
-        "INNER",
-        "OUTER",
-        "CROSS",
-        "NATURAL",
-        "LATERAL",
-        "GROUP",
-        "BY",
-        "ORDER",
-        "HAVING",
-        "LIMIT",
-        "OFFSET",
-        "FETCH",
-        "FIRST",
-        "NEXT",
-        "ROWS",
-        "ROW",
-        "ONLY",
-        "UNION",
-        "ALL",
-        "INTERSECT",
-        "EXCEPT",
-        "MINUS",
-        "DISTINCT",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "LIKE",
-        "ILIKE",
-        "GLOB",
-        "REGEXP",
-        "RLIKE",
-        "SIMILAR",
-        "TO",
-        "BETWEEN",
-        "EXISTS",
-        "ANY",
-        "SOME",
-        "ASC",
-        "DESC",
-        "NULLS",
-        "LAST",
-        "OVER",
-        "PARTITION",
-        "WINDOW",
-        "RANGE",
-        "GROUPS",
-        "UNBOUNDED",
-        "PRECEDING",
-        "FOLLOWING",
-        "CURRENT",
-        "WITH",
-        "RECURSIVE",
-        "MATERIALIZED",
-        "VALUES",
-        "CAST",
-        "COLLATE",
-        "ESCAPE",
-        "INTERVAL",
-        "FILTER",
-        "WITHIN",
-        "TABLESAMPLE",
-        "TRUE",
-        "FALSE",
-        "EXPLAIN",
-        "ANALYZE",
-        "QUERY",
-        "PLAN",
-        "VERBOSE",
-        "STRAIGHT_JOIN",
-        "QUALIFY",
-        "TOP",
-        "PERCENT",
-        "TIES",
-        "ISNULL",
-        "NOTNULL",
-        "EXTRACT",
-        "YEAR",
-        "MONTH",
-        "DAY",
-        "HOUR",
-        "MINUTE",
-        "SECOND",
-        "AT",
-        "TIME",
-        "ZONE",
-        "WITHOUT",
-        "DOUBLE",
-        "PRECISION",
-        "VARYING",
-        "UNKNOWN",
-        "DIV",
-        "MOD",
-        "XOR",
-        "SEPARATOR",
-        "ROLLUP",
-        "CUBE",
-        "GROUPING",
-        "SETS",
-        "PIVOT",
-        "UNPIVOT",
-        "EXCLUDE",
-        "INDEXED",
-        "INDEX",
-        "USE",
-        "FORCE",
-        "IGNORE",
-        "TIMESTAMP",
-        "DATE",
-        "BINARY",
-        "CHARACTER",
-        "SET",
-        "SYSTEM",
-        "BERNOULLI",
-        "REPEATABLE",
-        "ORDINALITY",
-        "ASYMMETRIC",
-        "SYMMETRIC",
-        "UNIQUE",
-        "MATCH",
-        "AGAINST",
-        "APPLY",
-    ]
 )
 
 
@@ -249,11 +76,11 @@ class SqlReadOnly:
             return unmet(None, wanted, note=note)
         for name in self._dialects(block.text):
             try:
-                found = tokens(block.text, DIALECTS[name])
+                found = lexed(block.text, DIALECTS[name])
             except Unreadable as err:
                 wrong: tuple[str, int] | None = (str(err), err.place)
             else:
-                first = first or (found[0].text if found else "")
+                first = first or (found.texts[0] if found.texts else "")
                 wrong = self._wrong(found)
             if wrong is not None:
                 at = block.start + wrong[1]
@@ -264,42 +91,43 @@ class SqlReadOnly:
     def _dialects(self, text: str) -> Sequence[str]:
         if self.dialect != "any":
             return (self.dialect,)
-        return tuple(DIALECTS) if _DIFFERS.search(text) else ("sqlite",)
+        return tuple(DIALECTS) if any(sign in text for sign in _DIFFERS) else ("sqlite",)
 
-    def _wrong(self, found: list[Token]) -> tuple[str, int] | None:
-        while found and found[-1].text == ";":
-            found.pop()
-        if not found:
+    def _wrong(self, found: Lexed) -> tuple[str, int] | None:
+        """What is wrong, and where."""
+        size = len(found.texts)
+        while size and found.texts[size - 1] == ";":
+            size -= 1
+        if not size:
             return "there is no statement", 0
-        semicolon = next((t for t in found if t.text == ";" and t.kind == "sign"), None)
-        if semicolon is not None:
-            return "more than one statement", semicolon.start
-        return (
-            _begins_wrong(found)
-            or _writes(found)
-            or _calls(found, {name.upper() for name in self.functions})
-            or _no_sql(found)
-        )
+        found = found.until(size)
+        if ";" in found.line:
+            return "more than one statement", found.start(found.line.index(";"))
+        functions = {name.upper() for name in self.functions}
+        wrong = _begins_wrong(found) or _writes(found) or _calls(found, functions) or _no_sql(found)
+        return None if wrong is None else (wrong[0], found.start(wrong[1]))
 
 
-def _begins_wrong(found: list[Token]) -> tuple[str, int] | None:
+def _begins_wrong(found: Lexed) -> tuple[str, int] | None:
+    """What is wrong with the beginning, and at which token."""
+    beginning = found.until(len(found.line) - len(found.line.lstrip("(")) + 1).bare()
+    words = found.bare() if {"EXPLAIN", "WITH"} & set(beginning) else beginning
     place = 0
-    words = [t.text if t.kind in ("word", "sign") else "" for t in found]
     if words[0] == "EXPLAIN":
         place = next((i for i, w in enumerate(words) if w in ("SELECT", "WITH") and i), len(words))
         between = words[1:place]
         allowed = {"QUERY", "PLAN", "ANALYZE", "VERBOSE", "EXTENDED", "FORMAT", "(", ")", ",", "=", "JSON", "TRADITIONAL", "TREE", "BUFFERS", "COSTS", "TIMING", "SUMMARY", "TEXT", "XML", "YAML", "TRUE", "FALSE", "ON", "OFF"}  # fmt: skip
         odd = next((i for i, w in enumerate(between, 1) if w not in allowed), None)
         if odd is not None or place == len(words):
-            return "EXPLAIN of something else than SELECT", found[odd or 0].start
+            return "EXPLAIN of something else than SELECT", odd or 0
     while words[place] == "(" and place + 1 < len(words):
         place += 1
     if words[place] not in ("SELECT", "WITH"):
-        return "it begins with something else than SELECT, WITH or EXPLAIN", found[place].start
+        return "it begins with something else than SELECT, WITH or EXPLAIN", place
     if words[place] == "WITH" and ("SELECT" not in words or not _with_parts(words)):
-        return "WITH without a SELECT", found[place].start
-    if place + 1 >= len(words):
-        return f"{words[place]} alone", found[place].start
+        return "WITH without a SELECT", place
+    if place + 1 >= len(found.texts):
+        return f"{words[place]} alone", place
     return None
 
 
@@ -311,64 +139,51 @@ def _with_parts(words: list[str]) -> bool:
     )
 
 
-def _writes(found: list[Token]) -> tuple[str, int] | None:
-    depth = 0
-    for at, token in enumerate(found):
-        if token.kind == "sign" and token.text in _SIGNS:
-            if token.text == ":=":
-                return ":= sets a variable", token.start
-            depth += 1 if token.text == "(" else -1
+def _writes(found: Lexed) -> tuple[str, int] | None:
+    depth, texts = 0, found.texts
+    for match in _WRITERS.finditer(found.line):
+        at, mark = match.start(), match[0]
+        if mark == ":":
+            return ":= sets a variable", at
+        if mark != "w":
+            depth += 1 if mark == "(" else -1
             if depth < 0:
                 break
-        elif token.kind == "word" and token.text in _WRITES_OR_FOR:
-            before = found[at - 1].text if at else ""
-            after = found[at + 1].text if at + 1 < len(found) else ""
-            if token.text == "FOR":
-                if after in ("UPDATE", "SHARE", "NO", "KEY"):
-                    return f"FOR {after} locks rows", token.start
-            elif before not in (".", "AS") and not (token.text in _ALSO_FUNCTIONS and after == "("):
-                return f"{token.text} writes", token.start
-    return ("parentheses that do not match", found[-1].start) if depth else None
-
-
-def _calls(found: list[Token], allowed: set[str]) -> tuple[str, int] | None:
-    for token, after in itertools.pairwise(found):
-        if after.kind != "sign" or after.text != "(" or token.kind not in ("word", "name"):
             continue
-        if _SIDE_EFFECTS.match(token.text):
-            return f"{token.text.lower()}() has effects", token.start
-        if allowed and token.text not in allowed and token.text not in _KEYWORDS:
-            return f"{token.text.lower()[:40]}() is not among the functions", token.start
+        before = texts[at - 1] if at else ""
+        after = texts[at + 1] if at + 1 < len(texts) else ""
+        if texts[at] == "FOR":
+            if after in ("UPDATE", "SHARE", "NO", "KEY"):
+                return f"FOR {after} locks rows", at
+        elif before not in (".", "AS") and not (texts[at] in ALSO_FUNCTIONS and after == "("):
+            return f"{texts[at]} writes", at
+    return ("parentheses that do not match", len(texts) - 1) if depth else None
+
+
+def _calls(found: Lexed, allowed: set[str]) -> tuple[str, int] | None:
+    for match in _CALLED.finditer(found.line):
+        at, name = match.start(), found.texts[match.start()]
+        if _SIDE_EFFECTS.match(name):
+            return f"{name.lower()}() has effects", at
+        if allowed and name not in allowed and name not in KEYWORDS:
+            return f"{name.lower()[:40]}() is not among the functions", at
     return None
 
 
-def _no_sql(found: list[Token]) -> tuple[str, int] | None:
+def _no_sql(found: Lexed) -> tuple[str, int] | None:
     """What only prose has: three bare words in a row, or an end on a sign or in the middle of a clause."""
-    run = 0
-    for token in found:
-        bare = token.kind == "word" and token.text not in _KEYWORDS
-        run = run + 1 if bare else 0
-        if run == 3:
-            return "three names in a row are no SQL", token.start
-        if token.kind == "sign" and token.text in ("\\", "{", "}", "…", "“", "”", "’"):
-            return f"{token.text} is no SQL", token.start
-    last = found[-1]
-    if last.kind == "sign" and last.text not in (")", "*", "]", "?"):
-        return "the statement breaks off", last.start
+    strange = _STRANGE.search(found.line)
+    if strange is not None:
+        at = strange.end() - 1
+        if strange[0] == "x":
+            return f"{found.texts[at]} is no SQL", at
+        return "three names in a row are no SQL", at
+    last, at = found.texts[-1], len(found.texts) - 1
+    if found.line[-1] in "();:xp" and last not in (")", "*", "]", "?"):
+        return "the statement breaks off", at
     unfinished = (
-        "FROM",
-        "WHERE",
-        "BY",
-        "AND",
-        "OR",
-        "NOT",
-        "SELECT",
-        "JOIN",
-        "ON",
-        "IN",
-        "AS",
-        "UNION",
-    )
-    if last.kind == "word" and last.text in unfinished:
-        return "the statement breaks off", last.start
+        "FROM", "WHERE", "BY", "AND", "OR", "NOT", "SELECT", "JOIN", "ON", "IN", "AS", "UNION",
+    )  # fmt: skip
+    if found.line[-1] in "bkw" and last in unfinished:
+        return "the statement breaks off", at
     return None

@@ -10,16 +10,36 @@ from attrs import field, frozen
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.text import Text
+from rlenv_plugin_constraints.views import beyond_ascii, rest
 
 __all__ = ["Tokens", "estimate"]
 
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _DIGITS = re.compile(r"[0-9][0-9]*+")  # a class that stands first is sought fastest
-_SIGN = re.compile(r"[^\s0-9A-Za-z\u00c0-\u024f]")
 _BREAKS = re.compile(r"\n\n*+")
 _SPACES = re.compile(r"[^\S\n]{2,}")
 _SIGNS = re.compile(r"([!-/:-@\[-`{-~])\1{3,}")
-_BEYOND = re.compile("[^\x00-\uffff]")
+_NO_SIGNS = re.compile(r"[\s\u00c0-\u024f]")
+# For the bytes of ASCII and Latin-1: letters as they are, a space for the rest; and what is no sign.
+_LETTERED = bytes(c if chr(c).isascii() and chr(c).isalpha() else 32 for c in range(256))
+_NO_SIGN = bytes(c for c in range(128) if chr(c).isalnum() or chr(c).isspace())
+
+
+def _latin(text: str, odd: frozenset[str]) -> list[str]:
+    """The runs of Latin letters."""
+    if any("\u00c0" <= sign <= "\u024f" for sign in odd):
+        return _LATIN.findall(text)
+    return text.encode("ascii", "replace").translate(_LETTERED).decode("ascii").split()
+
+
+def _signs(text: str, odd: frozenset[str]) -> int:
+    """How many signs there are, those beyond the basic plane three times."""
+    count = len(text.encode("ascii", "ignore").translate(None, _NO_SIGN))
+    if odd:
+        others = rest(text)
+        far = len(others.encode("utf-16-le", "surrogatepass")) // 2 - len(others)
+        count += len(others) - len(_NO_SIGNS.findall(others)) + 2 * far
+    return count
 
 
 def estimate(text: str) -> int:
@@ -29,14 +49,16 @@ def estimate(text: str) -> int:
     of one ASCII sign a token per four, of spaces one per sixteen, every other sign one, three beyond the basic plane; single
     spaces cost nothing.
     """
-    count = len(_SIGN.findall(text))
-    for pattern, per in ((_LATIN, 4), (_DIGITS, 3), (_BREAKS, 4), (_SPACES, 16)):
-        lengths = Counter(map(len, pattern.findall(text)))
+    odd = beyond_ascii(text)
+    count = _signs(text, odd)
+    found = ((_latin(text, odd), 4), (_DIGITS.findall(text), 3), (_BREAKS.findall(text), 4), (_SPACES.findall(text), 16))  # fmt: skip
+    for runs, per in found:
+        lengths = Counter(map(len, runs))
         count += sum(times * -(-length // per) for length, times in lengths.items())
     for run in _SIGNS.finditer(text):
         length = run.end() - run.start()
         count += -(-length // 4) - length
-    return count if text.isascii() else count + 2 * len(_BEYOND.findall(text))
+    return count
 
 
 @frozen

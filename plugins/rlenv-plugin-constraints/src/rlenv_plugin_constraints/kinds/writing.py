@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from typing import Any, ClassVar
 
 from attrs import field, frozen
@@ -12,18 +11,17 @@ from attrs import field, frozen
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
-from rlenv_plugin_constraints.views import LATIN, plain, western
+from rlenv_plugin_constraints.views import View, plain, same_letters
 from rlenv_plugin_constraints.vocabulary import MINOR
+from rlenv_plugin_constraints.words import LETTERS, spans_of
 
 __all__ = ["EmojiEnds", "NoWhitespace", "OneOption", "TitleCase"]
 
 _SPACE = re.compile(
     "[\\s\u00ad\u115f\u1160\u180e\u200b-\u200f\u2028-\u202f\u205f-\u2064\u2800\u3164\ufeff\uffa0\x1c-\x1f]"
 )
-# One group: ``split`` gives what is between and the words in turns.
-_PARTS = re.compile(r"([^\W\d_]+(?:['’][^\W\d_]+)*)")
-_LETTER = f"[{LATIN.replace('0-9', '')}]"
-_WESTERN_PARTS = re.compile(rf"({_LETTER}++(?:['’]{_LETTER}++)*)")
+_PARTS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NUMBERED = re.compile(r"[0-9](?=[^\W\d_])")  # "1st"
 _CLOSERS = re.compile(r"[ \t\"'”’»)\]*_`]*")
 _WRAPPERS = " \t\r\n\"'“”‘’*_`"
 
@@ -47,21 +45,25 @@ class TitleCase:
     kind: ClassVar[str] = "title_case"
 
     def check(self, text: Text) -> Finding:
-        seen = text.plain
-        pieces = (_WESTERN_PARTS if western(seen) else _PARTS).split(seen)
-        words = pieces[1::2]
+        view = View(text.raw, text.odd) if same_letters(text.odd) else text.plain_view
+        seen = view.text
+        flat = LETTERS.flat(seen, view.odd)
+        words = _PARTS.findall(seen) if flat is None else flat.split()
         last = len(words) - 1
-        small = {word for word in set(words) if word[0].islower()}
+        different = set(words)
+        small = {word for word in different if word[0].islower()}
+        minor = small & MINOR
         odd = [
             place
             for place, word in enumerate(words)
-            if word in small
-            and not (word in MINOR and 0 < place < last)
-            and not pieces[2 * place][-1:].isdigit()  # "1st"
+            if word in small and not (word in minor and 0 < place < last)
         ]
-        ends = list(accumulate(map(len, pieces))) if odd else []
-        spans = [text.plain_view.span(ends[2 * at], ends[2 * at + 1]) for at in odd[:100]]
-        shouted = {word for word in set(words) if len(word) > 1 and word.isupper()}
+        if odd and (_NUMBERED.search(seen) or any(map(str.isdigit, view.odd))):
+            starts = [start for start, _ in spans_of(seen, words, odd)]
+            behind = [at > 0 and seen[at - 1].isdigit() for at in starts]
+            odd = [place for place, digit in zip(odd, behind, strict=True) if not digit]
+        spans = [view.span(*span) for span in spans_of(seen, words, odd[:100])]
+        shouted = {word for word in different if len(word) > 1 and word.isupper()}
         shouts = sum(word in shouted for word in words) if shouted else 0
         loud = len(words) > 2 and 2 * shouts > len(words)
         note = "most of it is in capitals" if loud else ""
