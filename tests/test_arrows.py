@@ -6,12 +6,18 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
 Distributions = Mapping[Path, Mapping[str, Any]]
 Sources = Mapping[Path, list[Path]]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -64,7 +70,7 @@ def test_core_imports_no_other_room(house: Path, sources: Sources) -> None:
     wrong = [
         f"{path.relative_to(house)}:{node.lineno}"
         for path in sources[house / "core"]
-        for node in imports(ast.parse(path.read_text("utf-8")))
+        for node in imports(parsed(path))
         if any(name.startswith(("rlenv_", "_rlenv")) for name in packages(node))
     ]
 
@@ -75,7 +81,7 @@ def test_core_names_no_plugin_s_package_in_a_string(house: Path, sources: Source
     wrong = [
         f"{path.relative_to(house)}:{node.lineno} {node.value!r:.60}"
         for path in sources[house / "core"]
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and re.search(r"\brlenv_(plugin|contrib)_\w", node.value)
@@ -90,7 +96,7 @@ def test_a_plugin_imports_of_the_house_only_core_and_itself(house: Path, sources
         for folder, paths in sources.items()
         if folder.parent == house / "plugins"
         for path in paths
-        for node in imports(ast.parse(path.read_text("utf-8")))
+        for node in imports(parsed(path))
         for name in packages(node) - beside(path)
         if name.startswith("rlenv_") and name != folder.name.replace("-", "_")
     ]
@@ -107,7 +113,7 @@ def test_each_distribution_imports_only_what_it_declares(
         own = {child.name.removesuffix(".py") for child in (folder / "src").iterdir()}
         allowed = declared(distributions[folder], extras=True)
         for path in paths:
-            for node in imports(ast.parse(path.read_text("utf-8"))):
+            for node in imports(parsed(path)):
                 for name in packages(node) - own - beside(path) - set(sys.stdlib_module_names):
                     if not {normal(owner) for owner in owners.get(name, [name])} & allowed:
                         wrong.append(f"{path.relative_to(house)}:{node.lineno} imports {name}")
@@ -123,7 +129,7 @@ def test_what_runs_in_a_sandbox_imports_the_standard_library_only(
         for paths in sources.values()
         for path in paths
         if path.parent.name == "guest"
-        for node in imports(ast.parse(path.read_text("utf-8")))
+        for node in imports(parsed(path))
         for name in packages(node) - beside(path) - set(sys.stdlib_module_names)
     ]
 
@@ -141,7 +147,7 @@ def test_what_an_extra_brings_is_imported_only_when_used(
         for path in paths:
             if "testing" in path.parts or path.name == "_rlenv_pytest.py":
                 continue  # these belong to the extra `testing` as a whole
-            for node in executed_at_import(ast.parse(path.read_text("utf-8"))):
+            for node in executed_at_import(parsed(path)):
                 for name in packages(node):
                     if {normal(owner) for owner in owners.get(name, [])} & optional:
                         wrong.append(f"{path.relative_to(house)}:{node.lineno} imports {name}")

@@ -61,7 +61,7 @@ def test_plain_pip_installs_from_a_clone(stranger: Any, tmp_path: Path) -> None:
     fresh = stranger()
     asked = subprocess.run(
         [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(tmp_path / "d"), "hatchling"],
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     if asked.returncode:
         pytest.skip("pip reaches no package index here, so build isolation cannot work")

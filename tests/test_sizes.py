@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -22,10 +23,10 @@ SILENT = {
 }  # fmt: skip
 
 
-def functions(path: Path) -> Iterator[Function]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, FUNCTIONS):
-            yield node
+@cache
+def functions(path: Path) -> tuple[Function, ...]:
+    tree = ast.walk(ast.parse(path.read_text("utf-8")))
+    return tuple(node for node in tree if isinstance(node, FUNCTIONS))
 
 
 def length(node: Function) -> int:

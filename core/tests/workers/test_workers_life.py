@@ -73,7 +73,8 @@ def test_a_pool_leaves_no_descriptor_no_child_and_no_thread():
     assert children() - before
     pool.close()
     pool.close()
-    assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == (fds, threads)
+    assert len(os.listdir("/proc/self/fd")) <= fds  # what earlier tests left may end meanwhile
+    assert threading.active_count() <= threads
     assert children() <= before
 
 

@@ -238,7 +238,7 @@ def test_many_runs_leave_nothing() -> None:
             pytest.skip(f"no jail here: {problem}")
         raise
     assert after[0] <= before[0]  # what the collector closes meanwhile was there before
-    assert after[1] == before[1]
+    assert after[1] <= before[1]
     assert after[2] - before[2] < 4 << 20
-    assert cgroup_folders() == groups
+    assert cgroup_folders() <= groups
     assert own_mounts() == mounts
