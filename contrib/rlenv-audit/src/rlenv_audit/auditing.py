@@ -25,6 +25,8 @@ from .thresholds import Thresholds, crossed
 
 __all__ = ["PROFILES", "audit"]
 
+MADE = 200  # tasks of a target that makes as many as are asked for: some cost a second each
+
 PROFILES: Mapping[str, tuple[int, float]] = {
     "ci": (40, 60.0),
     "full": (400, 1800.0),
@@ -81,7 +83,8 @@ def audit(
     limits, chosen = Thresholds.read(fail_on), _chosen(only)
     most, budget = _profile(profile, budget)
     start = time.monotonic()
-    spec = Spec(placed(target), signature, placed(tasks_from), seed, python=placed(python))
+    made = MADE if tasks is None else min(MADE, tasks + tasks // 4)
+    spec = Spec(placed(target), signature, placed(tasks_from), seed, size=made, python=placed(python))  # fmt: skip
     other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
     with _held(spec, patience, loading) as held, _opinion(other, patience, loading) as opinion:
         bench = _bench(

@@ -37,6 +37,7 @@ def main(reading: int, writing: int) -> None:
                 order["tasks_from"],
                 order["seed"],
                 borrowed=order["borrowed"],
+                size=order.get("size", 200),
             )
         except RlenvError as error:
             _say(replies, {"failed": str(error)})
@@ -86,6 +87,7 @@ def _introduced(target: Loaded) -> dict[str, Any]:
         "uses": target.uses,
         "limit_s": target.limit_s,
         "in_turn": target.many is None,
+        "steady": target.steady,
         "converses": target.converses,
         "sides": target.sides,
         "pass_mark": target.pass_mark,

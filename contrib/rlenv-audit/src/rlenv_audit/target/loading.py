@@ -32,6 +32,7 @@ class Loaded:
         tasks: its own, or those of ``--tasks-from``.
         many: the same for many at once, as (index, what it says), where the target has a way of its own.
         limit_s: seconds that it may take for a response by its own limits, each of which ends in a verdict.
+        steady: whether the same response is to get the same reward; no where a stage measures time, and says so.
         converses: whether it reads whole conversations.
         sides: how it judges responses side by side, and "" for one by one.
     """
@@ -43,13 +44,20 @@ class Loaded:
     pass_mark: float = 1.0
     many: Callable[[Iterable[Pair]], Iterator[tuple[int, Any]]] | None = None
     limit_s: float = 0.0
+    steady: bool = True
     converses: bool = False
     sides: Sides = ""
     close: Callable[[], None] = field(default=lambda: None)
 
 
 def loaded(
-    target: str, signature: str, tasks_from: str, seed: int, *, borrowed: bool = False
+    target: str,
+    signature: str,
+    tasks_from: str,
+    seed: int,
+    *,
+    borrowed: bool = False,
+    size: int = 200,
 ) -> Loaded:
     """Load what the command line names.
 
@@ -58,13 +66,16 @@ def loaded(
         signature: how a function is called; "" for a plain one.
         tasks_from: a file of tasks for a function.
         borrowed: it is asked about tasks of another target, so a function needs none.
+        size: tasks that a target makes which makes as many as are asked for.
 
     Raises:
         RlenvError: nothing is there, or it cannot be used.
     """
     sys.path.insert(0, os.getcwd())
     if ":" in target and not Path(target).exists():
-        return _function(target, signature or "plain", tasks_from, seed, borrowed)
+        if signature == "reasoning-gym":
+            return _dataset(target, seed, size)
+        return _function(target, signature or "plain", tasks_from, borrowed)
     if signature or tasks_from:
         given = "--as" if signature else "--tasks-from"
         raise ConfigError(
@@ -87,7 +98,14 @@ def _environment(name: str) -> Loaded:
     talks = any("messages" in task.info or "tools" in task.info for task in env.tasks)
     return Loaded(
         env.evaluate, tuple(env.tasks), kinds, uses, env.pass_mark, env.evaluate_numbered, close=env.close, limit_s=_limit(env.slots),
-        converses=talks or bool(set(kinds) & TALKING),
+        converses=talks or bool(set(kinds) & TALKING), steady=_steady(env.slots),
+    )  # fmt: skip
+
+
+def _steady(slots: Iterable[Any]) -> bool:
+    return all(
+        _steady(inner) if (inner := getattr(slot.stage, "slots", None)) else getattr(slot.stage, "deterministic", True)
+        for slot in slots
     )  # fmt: skip
 
 
@@ -109,16 +127,18 @@ def _uses(slots: Iterable[Any]) -> Iterator[str]:
             yield slot.use
 
 
-def _function(target: str, signature: str, tasks_from: str, seed: int, borrowed: bool) -> Loaded:  # noqa: FBT001 - as it is told
+def _module(target: str) -> tuple[Any, str]:
     module, _, name = target.partition(":")
     try:
-        holder: Any = importlib.import_module(module)
+        return importlib.import_module(module), name
     except ImportError as error:
         raise ConfigError(
             f"{target}: {module} cannot be imported ({error}); is it installed, or in this folder?"
         ) from error
-    if signature == "reasoning-gym":
-        return _dataset(holder, name, target, seed)
+
+
+def _function(target: str, signature: str, tasks_from: str, borrowed: bool) -> Loaded:  # noqa: FBT001 - as it is told
+    holder, name = _module(target)
     for part in name.split("."):
         if not hasattr(holder, part):
             known = [n for n in dir(holder) if not n.startswith("_")]
@@ -137,16 +157,19 @@ def _function(target: str, signature: str, tasks_from: str, seed: int, borrowed:
     return Loaded(caller(holder, signature), tasks, converses=talks)
 
 
-def _dataset(holder: Any, name: str, target: str, seed: int) -> Loaded:
+def _dataset(target: str, seed: int, size: int) -> Loaded:
     """A data set of reasoning-gym by its name, or an object with ``score_answer``."""
+    holder, name = _module(target)
     dataset: Any = getattr(holder, name, None)
     if not hasattr(dataset, "score_answer"):
         try:
-            dataset = holder.create_dataset(name, size=200, seed=seed)
+            dataset = holder.create_dataset(name, size=size, seed=seed)
         except Exception as error:
-            raise ConfigError(f"{target}: no data set of this name ({error})") from error
+            raise ConfigError(
+                f"{target}: no data set can be made by this name alone ({error})"
+            ) from error
     tasks = []
-    for index in range(min(len(dataset), 200)):
+    for index in range(min(len(dataset), size)):
         entry = dataset[index]
         info = dict(entry.get("metadata") or {})
         tasks.append(

@@ -49,6 +49,7 @@ class Spec:
     tasks_from: str = ""
     seed: int = 0
     borrowed: bool = False
+    size: int = 200  # tasks of a target that makes as many as are asked for
     environ: Mapping[str, str] = field(factory=dict)
     cwd: str | None = None
     python: str = ""  # the interpreter that runs it; "": this one
@@ -87,6 +88,7 @@ class Target:
         self.uses = tuple(said["uses"])
         self.pass_mark = float(said["pass_mark"])
         self._in_turn = bool(said["in_turn"])  # many at once are asked one after another
+        self.steady = bool(said["steady"])
         self.converses, self.sides = bool(said["converses"]), str(said["sides"])
         self._own = set() if spec.borrowed else {task.id for task in self.tasks}
 
@@ -199,6 +201,7 @@ class Target:
                     "tasks_from": spec.tasks_from,
                     "seed": spec.seed,
                     "borrowed": spec.borrowed,
+                    "size": spec.size,
                 }
             )
             said = self._receive(self.loading)
