@@ -28,8 +28,8 @@ __all__ = ["probes"]
 # The cheap and telling ones first: a budget that ends early has asked them.  Those of determinism start a dozen processes, and
 # a stranger's package may take seconds to import.
 OWN = (
-    *gold.PROBES, *baselines.PROBES, *robustness.PROBES, *secrecy.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
-    *episodes.PROBES, *exploits.PROBES, *mutation.PROBES, *optimizer.PROBES, *opinion.LATE, *cost.PROBES, *determinism.PROBES,
+    *gold.PROBES, *baselines.PROBES, *mutation.PROBES, *secrecy.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
+    *episodes.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *opinion.LATE, *cost.PROBES, *determinism.PROBES,
 )  # fmt: skip
 
 
