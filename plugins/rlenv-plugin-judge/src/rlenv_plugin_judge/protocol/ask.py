@@ -49,6 +49,8 @@ async def ask(
     _check(fields, key, attempts)
     asked: list[Request] = []
     usage, why = Usage(), ""
+    if (turn := getattr(client, "turn", None)) is not None:
+        await turn()
     for attempt in range(attempts):
         envelope = seal(instructions, material, fields, key, attempt)
         request = Request("", envelope.messages, _params(params, want_logprobs=want_logprobs))

@@ -18,7 +18,7 @@ from rlenv.errors import ConfigError
 
 from .endpoint import Endpoint
 from .errors import unavailable
-from .request import Reply, Request, Token, Usage
+from .request import IN_ORDER, Reply, Request, Token, Usage
 
 PROTOCOL = "rlenv-judge/1"  # grows with any change of what is asked or of how an answer is read
 _APPLICATION = 0x726C6A31  # "rlj1": no other program's file is written to
@@ -37,7 +37,7 @@ def key_of(endpoint: Endpoint, request: Request) -> str:
         "protocol": PROTOCOL,
         "revision": endpoint.revision,
     }
-    rest = json.dumps(what, sort_keys=True)  # "messages" comes first in this order
+    rest = IN_ORDER(what)  # "messages" comes first in this order
     whole = f'{{"messages": {request.written()}, {rest[1:]}'
     return hashlib.sha256(whole.encode()).hexdigest()
 

@@ -58,6 +58,7 @@ class Client:
         self._retries = retries or Retries()
         self._http = Http(timeout, concurrency)
         self._limiter = Limiter(rate or Rate())
+        self._limited = (rate or Rate()) != Rate() or (budget or Limits()) != Limits()
         self._budget = Budget(budget or Limits())
         self._cache = None if cache is None else Cache(cache)
         self._flights = SingleFlight()
@@ -112,6 +113,11 @@ class Client:
     def spent(self) -> Cost:
         """Calls, tokens and money so far, failed calls included."""
         return self._budget.spent
+
+    async def turn(self) -> None:
+        """Wait a moment where all places are taken: what they hold is sent before another prompt is written."""
+        if self._gate().locked():
+            await asyncio.sleep(0)
 
     async def complete(self, request: Request) -> Reply:
         """The reply, from the cache where one of the endpoints' models gave it before.
@@ -198,27 +204,28 @@ class Client:
     async def _spend(self, i: int, request: Request) -> Reply:
         """One try within budget, rate and concurrency."""
         endpoint = self.endpoints[i]
-        guess = _guess(endpoint, request)
-        expected = cost(endpoint, guess)
         slot = Slot(self._gate())
+        guess = _guess(endpoint, request) if self._limited else Usage()
+        expected = cost(endpoint, guess) if self._limited else Cost()
         try:
             await slot.take()
             await self._budget.hold(expected)
-            actual, usage = Cost(), Usage()
+            spent: Usage | None = Usage()
+            calls = 0
             try:
                 await self._limiter.enter(guess.total)
-                actual, usage = expected, guess  # a call that is cut off is paid for
-                reply = _filled(await self._exchange(i, request, slot), guess)
-                actual, usage = cost(endpoint, reply.usage), reply.usage
+                spent, calls = None, 1  # a call that is cut off is paid for
+                reply = _filled(await self._exchange(i, request, slot), endpoint, request)
+                spent = reply.usage
                 return reply
             except Failure as err:
-                if not err.spent:
-                    actual, usage = Cost(calls=1), Usage()
+                spent = None if err.spent else Usage()
                 raise
             finally:
-                self._budget.settle(expected, actual, usage)
-                if actual.calls:
-                    self._limiter.settle(guess.total, usage.total)
+                used = _guess(endpoint, request) if spent is None else spent
+                self._budget.settle(expected, cost(endpoint, used) if calls else Cost(), used)
+                if calls:
+                    self._limiter.settle(guess.total, used.total)
         finally:
             slot.free()
 
@@ -249,17 +256,9 @@ def _guess(endpoint: Endpoint, request: Request) -> Usage:
     return Usage(prompt, answer if isinstance(answer, int) else _GUESS, estimated=True)
 
 
-def _filled(reply: Reply, guess: Usage) -> Reply:
+def _filled(reply: Reply, endpoint: Endpoint, request: Request) -> Reply:
     """The reply with estimated usage, where the endpoint did not count."""
     if not reply.usage.estimated:
         return reply
-    answer = len(reply.text) // 3 + 8
-    return Reply(
-        reply.text,
-        reply.model,
-        Usage(guess.prompt_tokens, answer, estimated=True),
-        reply.finish,
-        reply.logprobs,
-        reply.cached,
-        reply.endpoint,
-    )
+    prompt, answer = _guess(endpoint, request).prompt_tokens, len(reply.text) // 3 + 8
+    return evolve(reply, usage=Usage(prompt, answer, estimated=True))

@@ -12,25 +12,29 @@ class SingleFlight:
     """Per event loop: the first to ask makes the call, the others wait for it; when he gives up, one of them asks."""
 
     def __init__(self) -> None:
-        self._flights: dict[tuple[int, str], asyncio.Future[Reply | None]] = {}
+        self._flights: dict[tuple[int, str], list[asyncio.Future[Reply | None]]] = {}
 
     async def run(self, key: str, call: Callable[[], Awaitable[Reply]]) -> Reply:
         loop = asyncio.get_running_loop()
         where = (id(loop), key)
-        while (flying := self._flights.get(where)) is not None:
-            reply = await asyncio.shield(flying)
+        while (waiting := self._flights.get(where)) is not None:
+            mine: asyncio.Future[Reply | None] = loop.create_future()
+            waiting.append(mine)
+            reply = await mine
             if reply is not None:
                 return reply
-        mine = self._flights[where] = loop.create_future()
+        others = self._flights[where] = []
         found: Reply | None = None
         try:
             found = await call()
             return found
         except Exception as err:
-            mine.set_exception(err)
-            mine.exception()  # looked at, even if nobody waits
+            for other in others:
+                if not other.done():
+                    other.set_exception(err)
             raise
         finally:
             del self._flights[where]
-            if not mine.done():
-                mine.set_result(found)
+            for other in others:
+                if not other.done():
+                    other.set_result(found)

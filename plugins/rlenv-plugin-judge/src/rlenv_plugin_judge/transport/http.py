@@ -14,6 +14,7 @@ from .errors import Failure
 
 if TYPE_CHECKING:
     import aiohttp
+    import yarl
 
 MAX_REPLY = 4 << 20  # bytes; a verdict has a few hundred
 
@@ -34,6 +35,7 @@ class Http:
         self._timeout = timeout
         self._connections = connections
         self._max_reply = max_reply
+        self._urls: dict[str, yarl.URL] = {}
         self._pools: WeakKeyDictionary[
             asyncio.AbstractEventLoop,
             tuple[aiohttp.ClientSession, AsyncGenerator[aiohttp.ClientSession]],
@@ -46,13 +48,14 @@ class Http:
         import aiohttp
 
         session = await self._session()
+        response = None
         try:
-            async with session.post(
-                url, data=body, headers=headers, allow_redirects=False
-            ) as response:
-                whole = await self._read(response)
-                freed()
-                return Answer(response.status, response.headers, whole)
+            response = await session.post(
+                self._url(url), data=body, headers=headers, allow_redirects=False
+            )
+            whole = await self._read(response)
+            freed()
+            return Answer(response.status, response.headers, whole)
         except TimeoutError:
             raise Failure(f"no answer within {self._timeout:g} s", spent=True) from None
         except aiohttp.ClientConnectorError as err:
@@ -60,6 +63,18 @@ class Http:
             raise Failure(f"no connection ({kind})", rest="now") from None
         except (aiohttp.ClientError, OSError, ValueError) as err:
             raise Failure(f"the connection broke ({type(err).__name__})", spent=True) from None
+        finally:
+            if response is not None:
+                response.release()  # closes the connection where the answer was not read to its end
+
+    def _url(self, url: str) -> yarl.URL:
+        """Read once."""
+        known = self._urls.get(url)
+        if known is None:
+            import yarl
+
+            known = self._urls[url] = yarl.URL(url)
+        return known
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":

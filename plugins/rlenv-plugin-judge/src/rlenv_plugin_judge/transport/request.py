@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from attrs import field, frozen
 
+IN_ORDER = json.JSONEncoder(sort_keys=True).encode  # ASCII
+
 
 def _tupled(messages: Iterable[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
     return tuple(messages)
@@ -32,7 +34,7 @@ class Request:
         """The messages in JSON, ASCII, keys in order; written once, since cache and server both want them."""
         if not self._written:
             messages = [dict(m) for m in self.messages]
-            self._written.append(json.dumps(messages, sort_keys=True))
+            self._written.append(IN_ORDER(messages))
         return self._written[0]
 
 
