@@ -83,8 +83,7 @@ def audit(
     limits, chosen = Thresholds.read(fail_on), _chosen(only)
     most, budget = _profile(profile, budget)
     start = time.monotonic()
-    made = MADE if tasks is None else min(MADE, tasks + tasks // 4)
-    spec = Spec(placed(target), signature, placed(tasks_from), seed, size=made, python=placed(python))  # fmt: skip
+    spec = Spec(placed(target), signature, placed(tasks_from), seed, size=_made(tasks), python=placed(python))  # fmt: skip
     other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
     with _held(spec, patience, loading) as held, _opinion(other, patience, loading) as opinion:
         bench = _bench(
@@ -113,6 +112,10 @@ def _card(  # noqa: PLR0917 - as it is told
         target, bench.archetypes, bench.pass_mark, len(bench.tasks), len(bench.target.tasks), bench.seed, profile, budget,
         results, seconds=time.monotonic() - start, version=_version(),
     )  # fmt: skip
+
+
+def _made(tasks: int | None) -> int:
+    return MADE if tasks is None else min(MADE, tasks + tasks // 4)
 
 
 @contextmanager
