@@ -27,6 +27,7 @@ EMPTY = {
     "none",
 }
 CHOICE = re.compile(r"^\(?([A-Za-z])\)?(?:[.:)\s]+(.*))?$", re.DOTALL)
+UNORDERED = re.compile(r"\\\{|\bor\b")  # a set, or solutions: in any order, in any dress
 NUMBER = re.compile(r"[-\u2212]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
 
 
@@ -50,6 +51,8 @@ def text_of(answer: Any) -> str | None:
 def plainly_in(task: Task, response: str) -> bool:
     """Whether a response holds the task's answer, or one of them."""
     several = task.answer if isinstance(task.answer, (list, tuple)) else [task.answer]
+    if not response.strip() and any(isinstance(one, str) and not one.strip() for one in several):
+        return True
     return any(_holds(wanted, response) for one in several if (wanted := text_of(one)) is not None)
 
 
@@ -60,6 +63,12 @@ def _holds(wanted: str, response: str) -> bool:
         return True
     if {wanted.casefold(), _folded(wanted)} & EMPTY and any(
         sign in response.casefold() for sign in EMPTY
+    ):
+        return True
+    if (
+        UNORDERED.search(wanted)
+        and len(found := _listed(wanted)) > 1
+        and found == _listed(response)
     ):
         return True
     value = _value(wanted)
@@ -91,6 +100,11 @@ def _stands(form: str, text: str) -> bool:
     left = r"(?<!\w)" if form[:1].isalnum() else ""
     right = r"(?!\w)" if form[-1:].isalnum() else ""
     return re.search(left + re.escape(form) + right, text) is not None
+
+
+def _listed(text: str) -> list[str]:
+    """The numbers of a set, from the smallest text to the largest; a comma parts them."""
+    return sorted(re.findall(r"-?\d+(?:\.\d+)?", text.replace("\u2212", "-")))
 
 
 def _numbers(text: str) -> Iterator[str]:
