@@ -78,3 +78,30 @@ def test_an_interpreter_that_is_none_is_named_with_its_remedy(theirs: str) -> No
 
 def test_where_none_is_named_it_is_this_one() -> None:
     assert boot("", 3, 4) == [sys.executable, "-m", "rlenv_audit.target.child", "3", "4"]
+
+
+SCALES = """
+def signed(prompt, response, answer):
+    return 1.0 if response == answer else -1.0
+
+def endless(prompt, response, answer):
+    return 1.0 if response == answer else float("inf") if response == "inf" else -1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "measure"), [("signed", "medium", ""), ("endless", "critical", "exploit")]
+)
+def test_another_scale_is_told_and_is_no_exploit_as_infinity_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, severity: str, measure: str
+) -> None:
+    (tmp_path / f"scales_{name}.py").write_text(SCALES)
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in TASKS))
+    monkeypatch.chdir(tmp_path)
+
+    card = audit(f"scales_{name}:{name}", tasks_from="tasks.jsonl", only=["range.finite"])
+
+    (result,) = card.results
+    assert (result.severity if measure == "" else card.findings[0].severity) == severity
+    assert result.measure == measure
+    assert bool(card.crossed) == (measure == "exploit")

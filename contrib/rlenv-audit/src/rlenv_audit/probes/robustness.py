@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from attrs import evolve
+
 from rlenv_audit.bench import Bench
 from rlenv_audit.model import Finding, Result
+from rlenv_audit.solved import plainly_in
 
 from .base import Probe, Try, counted, finding
 
@@ -45,6 +48,13 @@ def _nasty(bench: Bench) -> Iterator[Try]:
             yield Try(task, text, "score", name)
 
 
+def _odd(bench: Bench) -> Iterator[Try]:
+    """What was asked just now, for what it earned: a limit that was hit is no pass."""
+    for one in _nasty(bench):
+        if not plainly_in(one.task, one.response):
+            yield evolve(one, must="fail")
+
+
 def _range(bench: Bench, probe: Probe) -> Result:
     """Of everything that the target was asked so far."""
     bench.ask(
@@ -73,8 +83,16 @@ def _range(bench: Bench, probe: Probe) -> Result:
                     "a finite number in [0, 1]",
                 )
             )
-    found.sort(key=lambda f: len(f.response))
-    return counted(probe, found, sum(tasks.values()), len(tasks))
+    found.sort(key=lambda f: (math.isfinite(f.reward or 0.0), len(f.response)))
+    made = counted(probe, found, sum(tasks.values()), len(tasks))
+    return made if any(not math.isfinite(f.reward or 0.0) for f in found) else _on_a_scale(made)
+
+
+def _on_a_scale(made: Result) -> Result:
+    """±1, or 1.2 for form too, is what many frameworks mean: to be told, and no way to a reward."""
+    hint = "say its scale beside it, and give the pass mark: rewards of several verifiers mix only on one scale"
+    found = tuple(evolve(one, severity="medium", hint=hint) for one in made.findings)
+    return evolve(made, measure="", severity="medium", findings=found)
 
 
 def _types(bench: Bench, probe: Probe) -> Result:
@@ -123,6 +141,7 @@ def _network(bench: Bench, probe: Probe) -> Result:
 
 PROBES = (
     Probe("robustness.total", "any text gets a reward, in time", "high", "catch what parsing raises, and bound work that grows with the response: what can force an unscored verdict will be used", "fault", tries=_nasty),
+    Probe("robustness.paid", "no odd text is paid", "critical", "let what cannot be read, or does not end, be worth 0", "exploit", tries=_odd),
     Probe("range.finite", "a reward is a finite number in [0, 1]", "critical", "refuse NaN and infinities before they reach a mean; min(1, nan) is 1", "exploit", special=_range),
     Probe("range.type", "what comes back is a number", "high", "return float(score)", "fault", special=_types),
     Probe("range.purity", "a call changes nothing that it is given", "high", "copy before you sort or pop", "nondet", special=_mutates),
