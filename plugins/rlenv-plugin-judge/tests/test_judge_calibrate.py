@@ -69,6 +69,8 @@ def test_the_map_is_applied_by_the_stage(tmp_path: Path, judge_server: Any) -> N
     assert found["figures"]["ece_held_out"] < found["figures"]["ece"]
     assert "<svg" in page.read_text("utf-8")
     assert "<script" not in page.read_text("utf-8")
+    assert "<td>accuracy</td><td>0.5000 (95 %: 0." in page.read_text("utf-8")
+    assert "interval" not in page.read_text("utf-8")
     again = write(tmp_path, judge_server, more=f'partial = true\ncalibration = "{out}"\n')
     task = Task("Question 0?", id="t0", answer="a0")
     with Environment.from_file(again) as made:

@@ -18,7 +18,7 @@ _STYLE = (
     ":root{color-scheme:light dark;--ink:#1d2430;--soft:#8a93a3;--page:#fff;--dot:#1f6feb;--map:#c2410c}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--soft:#7d8797;--page:#11151c;--dot:#6ea8fe;--map:#fb923c}}"
     "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:44rem;margin:2rem auto;"
-    "padding:0 1rem}td{padding:.1rem 1.5rem .1rem 0}svg{max-width:100%;height:auto}"
+    "padding:0 1rem}td{padding:.1rem 1.5rem .1rem 0}svg{max-width:100%;height:auto}.note{font-size:13px}"
 )
 
 
@@ -33,7 +33,7 @@ def page(title: str, measured: Measured) -> str:
 
 def body(isotonic: Isotonic | None, bins: Sequence[Bin], figures: Mapping[str, Any]) -> str:
     """Picture, legend and figures."""
-    rows = [(name, shown(value)) for name, value in figures.items() if name != "slopes"]
+    rows = [(name, _said(name, figures)) for name in figures if _is_row(name, figures)]
     for name, found in figures.get("slopes", {}).items():
         rows.append((f"slope of {name}", f"{shown(found['slope'])} {shown(found['interval'])}"))
     cells = "".join(
@@ -41,9 +41,19 @@ def body(isotonic: Isotonic | None, bins: Sequence[Bin], figures: Mapping[str, A
         for name, said in rows
     )
     return (
-        f"{svg(isotonic, bins)}<p>Dots: mean label of the responses with about this score, their area by their number. "
+        f'{svg(isotonic, bins)}<p class="note">Dots: mean label of the responses with about this score, their area by their number. '
         f"Line: the isotonic map. Dashed: a perfect judge.</p><table>{cells}</table>"
     )
+
+
+def _is_row(name: str, figures: Mapping[str, Any]) -> bool:
+    return name != "slopes" and not name.endswith("_interval") and figures[name] is not None
+
+
+def _said(name: str, figures: Mapping[str, Any]) -> str:
+    """A figure with its interval, where it has one."""
+    interval = figures.get(f"{name.removesuffix('_rate')}_interval")
+    return shown(figures[name]) if interval is None else f"{shown(figures[name])} {shown(interval)}"
 
 
 def svg(isotonic: Isotonic | None, bins: Sequence[Bin]) -> str:
@@ -57,17 +67,17 @@ def svg(isotonic: Isotonic | None, bins: Sequence[Bin]) -> str:
     )
     line = "" if isotonic is None else " ".join(_point(isotonic, n / 100) for n in range(101))
     ticks = "".join(
-        f'<text x="{_x(v)}" y="{_y(0) + 16}" text-anchor="middle">{v:g}</text>'
-        f'<text x="{_x(0) - 6}" y="{_y(v) + 4}" text-anchor="end">{v:g}</text>'
+        f'<text x="{_x(v)}" y="{_y(0) + 24}" text-anchor="middle">{v:g}</text>'
+        f'<text x="{_x(0) - 16}" y="{_y(v) + 4}" text-anchor="end">{v:g}</text>'
         for v in (0.0, 0.5, 1.0)
     )
     return (
-        f'<svg viewBox="0 0 {whole} {whole}" width="{whole}" role="img" aria-label="Reliability diagram" '
+        f'<svg viewBox="0 0 {whole} {whole + 12}" width="{whole}" role="img" aria-label="Reliability diagram" '
         f'font-size="12" fill="var(--ink)"><rect x="{_EDGE}" y="{_EDGE}" width="{_SIDE}" height="{_SIDE}" fill="none" '
-        f'stroke="var(--soft)"/><line x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(1)}" stroke="var(--soft)" '
-        f'stroke-dasharray="4 4"/><polyline points="{line}" fill="none" stroke="var(--map,var(--fail))" stroke-width="2"/>{dots}'
-        f'{ticks}<text x="{_x(0.5)}" y="{whole - 4}" text-anchor="middle">score of the judge</text>'
-        f'<text x="{_EDGE}" y="{_EDGE - 8}">label</text></svg>'
+        f'stroke="var(--soft)"/><polyline points="{_x(0)},{_y(0)} {_x(1)},{_y(1)}" fill="none" '
+        f'stroke="var(--soft)" stroke-dasharray="4 4"/><polyline points="{line}" fill="none" stroke="var(--map,var(--fail))" stroke-width="2"/>{dots}'
+        f'{ticks}<text x="{_x(0.5)}" y="{whole + 4}" text-anchor="middle">score of the judge</text>'
+        f'<text x="{_EDGE}" y="{_EDGE - 18}">label</text></svg>'
     )
 
 

@@ -14,7 +14,6 @@ from .errors import Failure
 
 if TYPE_CHECKING:
     import aiohttp
-    import yarl
 
 MAX_REPLY = 4 << 20  # bytes; a verdict has a few hundred
 
@@ -35,7 +34,6 @@ class Http:
         self._timeout = timeout
         self._connections = connections
         self._max_reply = max_reply
-        self._urls: dict[str, yarl.URL] = {}
         self._pools: WeakKeyDictionary[
             asyncio.AbstractEventLoop,
             tuple[aiohttp.ClientSession, AsyncGenerator[aiohttp.ClientSession]],
@@ -50,9 +48,7 @@ class Http:
         session = await self._session()
         response = None
         try:
-            response = await session.post(
-                self._url(url), data=body, headers=headers, allow_redirects=False
-            )
+            response = await session.post(url, data=body, headers=headers, allow_redirects=False)
             whole = await self._read(response)
             freed()
             return Answer(response.status, response.headers, whole)
@@ -66,15 +62,6 @@ class Http:
         finally:
             if response is not None:
                 response.release()  # closes the connection where the answer was not read to its end
-
-    def _url(self, url: str) -> yarl.URL:
-        """Read once."""
-        known = self._urls.get(url)
-        if known is None:
-            import yarl
-
-            known = self._urls[url] = yarl.URL(url)
-        return known
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
