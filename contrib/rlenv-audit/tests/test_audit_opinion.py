@@ -81,7 +81,7 @@ def test_disagreements_are_listed_with_both_rewards_and_the_smallest_response_fi
     assert finding.title.startswith("refused here and paid by the second: 0 and 1 (and ")
     assert finding.response == listed[0]["response"]
     assert finding.more["replays"] is True
-    assert "8 of 8" in dict(audited.asides)["What does another verifier say?"]
+    assert "8 of 8 tasks" in dict(audited.asides)["What does another verifier say?"]
 
 
 def test_without_a_second_verifier_the_probe_says_why_it_was_skipped(
@@ -164,7 +164,7 @@ def test_what_a_response_can_force_to_be_unscored_is_a_figure_of_its_own(
     assert found.figures["kinds"] == {"error": found.figures["responses"]}
     assert "{" in found.figures["worst"]
     assert found.findings[0].expected == "a reward"
-    assert "8 of 8" in dict(audited.asides)["What goes unscored at will?"]
+    assert "8 of 8 tasks" in dict(audited.asides)["What goes unscored at will?"]
 
 
 def test_a_hole_that_another_probe_told_is_not_told_twice(card: Callable[..., Scorecard]) -> None:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlenv_audit.statistics import at_least, holm, interval, quantile, rate
+from rlenv_audit import Result, Scorecard
+from rlenv_audit.statistics import (
+    at_least,
+    holm,
+    interval,
+    kappa,
+    paired,
+    quantile,
+    rate,
+    slope,
+)
+from rlenv_audit.thresholds import Thresholds, crossed
 
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -71,3 +82,85 @@ def test_counts_that_make_no_sense_are_refused() -> None:
         rate(4, 3)
     with pytest.raises(ValueError, match="no quantile"):
         quantile([], 0.5)
+
+
+# From statsmodels 0.15 (proportion_confint, method="beta"; multipletests, method="holm"; OLS with a dummy per curve), scipy
+# 1.17 (binomtest, bootstrap with 20,000 resamples) and scikit-learn 1.9 (cohen_kappa_score), run once beside this house.
+@pytest.mark.parametrize(
+    ("hits", "trials", "low", "high"),
+    [
+        (0, 300, 0.0, 0.01222097), (0, 40, 0.0, 0.0880973), (1, 40, 0.00063274, 0.13158586), (3, 8, 0.08523341, 0.75513678),
+        (7, 12, 0.27666969, 0.84834777), (40, 40, 0.9119027, 1.0), (199, 200, 0.9724581, 0.99987342),
+        (13, 541, 0.01285536, 0.04074079),
+    ],
+)  # fmt: skip
+def test_intervals_are_those_of_statsmodels(
+    hits: int, trials: int, low: float, high: float
+) -> None:
+    assert interval(hits, trials) == pytest.approx((low, high), abs=5e-9)
+
+
+def test_corrected_values_are_those_of_statsmodels() -> None:
+    corrected = holm([0.001, 0.04, 0.03, 0.005, 0.6, 0.03])
+
+    assert corrected == pytest.approx([0.006, 0.12, 0.12, 0.025, 0.6, 0.12])
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials", "share", "value"),
+    [
+        (3, 40, 0.01, 0.007497363395395947), (1, 300, 0.05, 0.9999997924696652), (20, 40, 0.3, 0.006254504372435016),
+        (2, 12, 0.05, 0.11835985697148697),
+    ],
+)  # fmt: skip
+def test_tails_are_those_of_scipy(hits: int, trials: int, share: float, value: float) -> None:
+    assert at_least(hits, trials, share) == pytest.approx(value, rel=1e-9)
+
+
+def test_slopes_within_tasks_are_those_of_a_regression_with_a_dummy_for_each() -> None:
+    curves = [
+        [(0, 0.1), (1, 0.2), (2, 0.25), (5, 0.6)],
+        [(0, 0.0), (1, 0.1), (2, 0.2), (5, 0.5)],
+        [(0, 0.3), (2, 0.3), (4, 0.5)],
+    ]
+    rise, low, high = slope(curves)
+
+    assert rise == pytest.approx(0.08888888888888885)
+    assert low <= rise <= high
+
+
+def test_a_mean_of_differences_has_the_interval_of_scipys_bootstrap() -> None:
+    mean, low, high = paired([0.0, 0.1, 0.2, 0.0, 0.3, 0.25, 0.05, 0.0, 0.4, 0.1])
+
+    assert mean == pytest.approx(0.14)
+    assert (low, high) == pytest.approx((0.06, 0.225), abs=0.012)
+
+
+def test_agreement_is_the_kappa_of_scikit_learn() -> None:
+    one = [1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0]
+    two = [1, 1, 0, 0, 0, 1, 0, 1, 0, 1, 1, 0]
+
+    assert kappa([(bool(a), a == b) for a, b in zip(one, two, strict=True)]) == pytest.approx(2 / 3)
+    assert kappa([]) is None
+    assert kappa([(True, True)] * 3) is None
+
+
+def card(*results: Result, tasks: int = 40, of: int = 400) -> Scorecard:
+    return Scorecard("t", (), 1.0, tasks, of, 0, "ci", 60.0, results)
+
+
+def one(probe: str, hits: int, trials: int = 40) -> Result:
+    return Result(probe, "a", "found", "", "high", "exploit", rate(hits, trials))
+
+
+def test_a_limit_above_zero_is_corrected_for_the_number_of_probes() -> None:
+    """3 of 40 at a limit of 1 % is surprising alone (p = 0.0075), and not among ten probes (Holm: 0.075)."""
+    limits = Thresholds.read("exploit>0.01")
+    others = [one(f"a.{n}", 0) for n in range(9)]
+
+    assert crossed(card(one("a.x", 3)), limits) == (
+        "exploit > 0.01: a.x, 3 of 40: 7.5 % (1.6–20.4)",
+    )
+    assert crossed(card(one("a.x", 3), *others), limits) == ()
+    assert crossed(card(one("a.x", 3), *others, of=40), limits) != ()  # no sample: all there are
+    assert crossed(card(one("a.x", 1), *others), Thresholds.read("exploit>0")) != ()

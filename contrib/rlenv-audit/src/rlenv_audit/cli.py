@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,9 +147,9 @@ def _write(card: Scorecard, options: Mapping[str, Any]) -> None:
     if path := options["json_out"]:
         record.write(card, path)
     if path := options["html_out"]:
-        path.write_text(
-            page.page(card, options["signature"], options["tasks_from"], options["python"]), "utf-8"
-        )
+        kept = str(options["json_out"] or "")
+        text = page.page(card, options["signature"], options["tasks_from"], options["python"], kept)
+        path.write_text(text, "utf-8")
     if path := options["sarif_out"]:
         path.write_text(json.dumps(sarif.to_sarif(card), indent=1) + "\n", "ascii")
     if path := options["badge_out"]:
@@ -218,32 +220,47 @@ def delta(train: Path, heldout: Path, by: str) -> None:
     """
     from .delta import measured
 
-    found = measured(_rewards(train, by), _rewards(heldout, by))
+    (trained, left), (held, missing) = _rewards(train, by), _rewards(heldout, by)
+    found = measured(trained, held)
     screen = console()
     for line in found.lines():
         screen.print(line, markup=False, highlight=False)
+    if left or missing:
+        screen.print(f"left out, without a reward: {left} rows of training, {missing} held out")
     sys.exit(FOUND if found.alarm else 0)
 
 
-def _rewards(path: Path, by: str) -> Sequence[tuple[float, float]]:
+def _rewards(path: Path, by: str) -> tuple[list[tuple[float, float, str]], int]:
+    """((checkpoint, reward, task) of its rows, how many rows have no reward)."""
     from rlenv.rows import read_rows
 
-    found = []
+    found, left = [], 0
     for number, row in read_rows(path):
-        if "schema" in row or row.get("reward", row.get("score")) is None:
+        if "schema" in row:
             continue
-        reward, place = row.get("reward", row.get("score")), row.get(by)
-        numbers = all(
-            isinstance(one, (int, float)) and not isinstance(one, bool) for one in (reward, place)
-        )
-        if not numbers:
+        reward = row.get("reward", row.get("score"))
+        if reward is None:
+            left += 1
+            continue
+        place = _checkpoint(row.get(by))
+        fit = isinstance(reward, (int, float)) and math.isfinite(reward)
+        if place is None or not fit:
             raise InputError(
-                f"{path}: row {number} needs the numbers reward and {by}, and has {reward!r:.40} and {place!r:.40}"
+                f"{path}: row {number} needs a number as reward, and a checkpoint (12, or a name with one number, as ckpt-12) "
+                f"as {by} (--by names the column); it has {reward!r:.40} and {row.get(by)!r:.40}"
             )
-        found.append((float(place), float(reward)))  # type: ignore[arg-type]
+        found.append((place, float(reward), str(row.get("task", f"row {number}"))))
     if not found:
         raise InputError(f"{path}: no row has a reward")
-    return found
+    return found, left
+
+
+def _checkpoint(said: Any) -> float | None:
+    """12, "12" and "ckpt-12" are 12."""
+    if isinstance(said, (int, float)) and not isinstance(said, bool):
+        return float(said) if math.isfinite(said) else None
+    numbers = re.findall(r"\d+(?:\.\d+)?", said) if isinstance(said, str) else []
+    return float(numbers[0]) if len(numbers) == 1 else None
 
 
 @command.command("spot-check")
@@ -252,6 +269,7 @@ def _rewards(path: Path, by: str) -> Sequence[tuple[float, float]]:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--responses", type=click.Path(path_type=Path), help="The responses, where SCORES does not hold them.")  # fmt: skip
 @click.option("--labels", type=click.Path(path_type=Path), help="Labels that exist, or where yours are kept.")  # fmt: skip
+@click.option("--env", default="", metavar="ENV", help="The environment of SCORES: shows each task and its answer, and is what tests ask.")  # fmt: skip
 @click.option("--emit-tests", type=click.Path(path_type=Path, file_okay=False), help="A folder for a test of each right response that got 0.")  # fmt: skip
 def spot_check(  # noqa: PLR0917 - click names them
     scores: Path,
@@ -259,12 +277,13 @@ def spot_check(  # noqa: PLR0917 - click names them
     seed: int,
     responses: Path | None,
     labels: Path | None,
+    env: str,
     emit_tests: Path | None,
 ) -> None:
     """Label responses that got 0, and learn how many of them were right.
 
-    Shows a sample of SCORES, spread over tasks; y says that a response is right, n that it is wrong, s skips, q ends.
+    Shows a sample of SCORES, spread in proportion over tasks and over what refused them; y says that a response is right, n that it is wrong, s skips, q ends.
     """
     from .spotting import spot
 
-    spot(scores, count, seed, responses, labels, emit_tests)
+    spot(scores, count, seed, responses, labels, emit_tests, env=env)

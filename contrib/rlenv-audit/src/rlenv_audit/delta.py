@@ -12,7 +12,8 @@ from attrs import frozen
 __all__ = ["Delta", "Slope", "measured"]
 
 DRAWS = 1000
-Rewards = Sequence[tuple[float, float]]  # (checkpoint, reward)
+Rewards = Sequence[tuple[float, float, str]]  # (checkpoint, reward, task)
+Curves = Mapping[float, Mapping[str, Sequence[float]]]  # rewards by checkpoint and task
 
 
 @frozen
@@ -50,7 +51,8 @@ class Delta:
         yield f"{'checkpoint':>12} {'train':>8} {'held out':>9} {'gap':>8}"
         for place, train, heldout, gap in self.points:
             yield f"{place:12g} {train:8.3f} {heldout:9.3f} {gap:+8.3f}"
-        yield f"rise in training {self.train}, held out {self.heldout}, of the gap {self.gap}"
+        for name, rise in (("in training", self.train), ("held out", self.heldout), ("of the gap", self.gap)):  # fmt: skip
+            yield f"rise {name:11} {rise}"
         yield (
             "ALARM: the reward rises in training and not on held-out tasks"
             if self.alarm
@@ -60,6 +62,9 @@ class Delta:
 
 def measured(train: Rewards, heldout: Rewards, seed: int = 0) -> Delta:
     """Compare rewards in training with those on held-out tasks, checkpoint by checkpoint.
+
+    The intervals are percentiles of a bootstrap over tasks, with all their rows at all checkpoints, so that rollouts of one
+    task do not count as independent.
 
     Raises:
         ConfigError: fewer than two checkpoints are in both.
@@ -73,40 +78,46 @@ def measured(train: Rewards, heldout: Rewards, seed: int = 0) -> Delta:
             f"{len(shared)} checkpoints are in both files, and two are needed: see --by"
         )
     points = tuple(
-        (place, _mean(one[place]), _mean(two[place]), _mean(one[place]) - _mean(two[place]))
+        (place, *means, means[0] - means[1])
         for place in shared
+        for means in [(_mean(_flat(one[place])), _mean(_flat(two[place])))]
     )
     chance = random.Random(seed)  # noqa: S311 - no secret
-    draws = [_draw(one, two, shared, chance) for _ in range(DRAWS)]
-    first = (
-        _rise([p[1] for p in points], shared),
-        _rise([p[2] for p in points], shared),
-        _rise([p[3] for p in points], shared),
-    )
+    draws = [_rises(_drawn(one, shared, chance), _drawn(two, shared, chance), shared) for _ in range(DRAWS)]  # fmt: skip
+    first = _rises([p[1] for p in points], [p[2] for p in points], shared)
     slopes = [Slope(first[n], *_between(sorted(draw[n] for draw in draws))) for n in range(3)]
     return Delta(points, *slopes)
 
 
-def _by(rewards: Rewards) -> Mapping[float, list[float]]:
-    found: dict[float, list[float]] = defaultdict(list)
-    for place, reward in rewards:
-        found[place].append(reward)
+def _by(rewards: Rewards) -> Curves:
+    found: dict[float, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for place, reward, task in rewards:
+        found[place][task].append(reward)
     return found
 
 
-def _draw(
-    one: Mapping[float, list[float]],
-    two: Mapping[float, list[float]],
-    shared: Sequence[float],
-    chance: random.Random,
+def _flat(rewards: Mapping[str, Sequence[float]]) -> list[float]:
+    return [reward for some in rewards.values() for reward in some]
+
+
+def _drawn(curves: Curves, shared: Sequence[float], chance: random.Random) -> list[float]:
+    """Means over checkpoints of tasks that were drawn with replacement; of a checkpoint's own where it has none of them."""
+    names = list(dict.fromkeys(name for place in shared for name in curves[place]))
+    chosen = chance.choices(names, k=len(names))
+    means = []
+    for place in shared:
+        there = curves[place]
+        drawn = [name for name in chosen if name in there]
+        drawn = drawn or chance.choices(list(there), k=len(there))
+        means.append(_mean([reward for name in drawn for reward in there[name]]))
+    return means
+
+
+def _rises(
+    train: Sequence[float], heldout: Sequence[float], shared: Sequence[float]
 ) -> tuple[float, float, float]:
-    train = [_mean(chance.choices(one[place], k=len(one[place]))) for place in shared]
-    heldout = [_mean(chance.choices(two[place], k=len(two[place]))) for place in shared]
-    return (
-        _rise(train, shared),
-        _rise(heldout, shared),
-        _rise([a - b for a, b in zip(train, heldout, strict=True)], shared),
-    )
+    gap = [a - b for a, b in zip(train, heldout, strict=True)]
+    return _rise(train, shared), _rise(heldout, shared), _rise(gap, shared)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -67,7 +67,7 @@ def asides(card: Scorecard) -> tuple[tuple[str, str], ...]:
 def _unscored(found: Result | None) -> str:
     if found is None or found.rate is None:
         return UNMEASURED
-    said = f"{found.rate} tasks, of {found.figures['of responses']} responses"
+    said = f"{found.rate.of('tasks')}, in {found.figures['of responses']} responses"
     if found.figures["worst"] is None:
         return said
     kinds = ", ".join(f"{count} {kind}" for kind, count in found.figures["kinds"].items())
@@ -91,7 +91,7 @@ def _second(found: Result | None) -> str:
         return f"{UNMEASURED}: {found.reason}" if found is not None and found.reason else UNMEASURED
     figures = found.figures
     agreement = "" if figures["kappa"] is None else f"; kappa {figures['kappa']:.2f}"
-    return f"it disagrees on {found.rate} tasks ({figures['disagreements']} of {figures['responses']} responses{agreement})"
+    return f"it disagrees on {found.rate.of('tasks')} ({figures['disagreements']} of {figures['responses']} responses{agreement})"
 
 
 def _worst(card: Scorecard, measure: str) -> Result | None:

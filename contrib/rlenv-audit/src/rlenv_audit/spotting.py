@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
 from attrs import frozen
-from rlenv.cli.text import block, console
+from rlenv.cli.text import block, console, visible
 from rlenv.errors import ConfigError, InputError
+from rlenv.values import Task
 
 from .statistics import Rate, rate
 
@@ -24,7 +24,7 @@ from __future__ import annotations
 import pytest
 from rlenv import Environment
 
-ENV = "env.toml"
+ENV = {env!r}
 RIGHT = {right!r}
 
 
@@ -80,28 +80,30 @@ def zeros(scores: Path, responses: Path | None) -> list[Zero]:
 
 
 def drawn(found: Sequence[Zero], count: int, seed: int) -> list[Zero]:
-    """A sample spread over tasks and over the stages that stopped them: one of each in turn."""
+    """A systematic sample: every k-th of them, in the order of what stopped them and of their tasks.
+
+    Each is as likely as any other, and every stage and task is met in proportion, so that the share of right ones in the
+    sample is that of all.
+    """
     chance = random.Random(seed)  # noqa: S311 - no secret
-    groups: dict[tuple[str, str], list[Zero]] = defaultdict(list)
-    for zero in found:
-        groups[zero.stopped_at, zero.task].append(zero)
-    queues = [groups[key] for key in sorted(groups)]
-    for queue in queues:
-        chance.shuffle(queue)
-    chance.shuffle(queues)
-    sample: list[Zero] = []
-    while len(sample) < count and any(queues):
-        for queue in queues:
-            if queue and len(sample) < count:
-                sample.append(queue.pop())
+    mixed = list(found)
+    chance.shuffle(mixed)
+    ordered = sorted(mixed, key=lambda zero: (zero.stopped_at, zero.task))
+    step = len(ordered) / min(count, len(ordered))
+    start = chance.random() * step
+    sample = [ordered[min(int(start + n * step), len(ordered) - 1)] for n in range(min(count, len(ordered)))]  # fmt: skip
+    chance.shuffle(sample)
     return sample
 
 
 def spot(  # noqa: PLR0917 - as on the command line
     scores: Path, count: int, seed: int, responses: Path | None, labels: Path | None, tests: Path | None,
-    ask: Callable[[Zero, int, int], str] | None = None,
+    ask: Callable[[Zero, int, int], str] | None = None, *, env: str = "",
 ) -> Rate:  # fmt: skip
     """Show a sample, keep what a person says, and print the share of right responses among those that got 0.
+
+    Args:
+        env: the environment of the scores, for their tasks and for the tests; "" where nobody named one.
 
     Raises:
         ConfigError: nothing got 0.
@@ -111,10 +113,11 @@ def spot(  # noqa: PLR0917 - as on the command line
         raise ConfigError(f"{scores}: no response got 0, so nothing can have been refused wrongly")
     sample = drawn(found, count, seed)
     known = _known(labels)
+    tasks = _tasks(env)
     for place, zero in enumerate(sample, 1):
         if zero.row in known:
             continue
-        said = (ask or _asked)(zero, place, len(sample))
+        said = ask(zero, place, len(sample)) if ask else _asked(zero, place, len(sample), tasks)
         if said == "q":
             break
         if said in ("y", "n"):
@@ -128,7 +131,7 @@ def spot(  # noqa: PLR0917 - as on the command line
         tests.mkdir(parents=True, exist_ok=True)
         pairs = [(zero.task, zero.response) for zero in right]
         (tests / "test_wrong_refusals.py").write_text(
-            TEST.format(right=pairs), "utf-8", errors="backslashreplace"
+            TEST.format(right=pairs, env=env or "env.toml"), "utf-8", errors="backslashreplace"
         )
     return share
 
@@ -154,11 +157,29 @@ def _keep(labels: Path | None, zero: Zero, *, right: bool) -> None:
             file.write(json.dumps({"row": zero.row, "task": zero.task, "right": right}) + "\n")
 
 
-def _asked(zero: Zero, place: int, of: int) -> str:
+def _tasks(env: str) -> Mapping[str, Task]:
+    if not env:
+        return {}
+    from rlenv.environment import Environment
+
+    with Environment.load(env) as loaded:
+        return {str(task.id): task for task in loaded.tasks}
+
+
+def _asked(zero: Zero, place: int, of: int, tasks: Mapping[str, Task]) -> str:
     screen = console()
     screen.rule(f"{place} of {of}: task {zero.task}, stopped at {zero.stopped_at or 'the end'}")
+    if (task := tasks.get(zero.task)) is not None:
+        screen.print(block(task.prompt, 20), style="bold", markup=False, highlight=False)
+        screen.print(
+            f"its answer: {visible(str(task.answer))[:400]}", markup=False, highlight=False
+        )
+        screen.rule("the response")
     screen.print(block(zero.response, 40), markup=False, highlight=False)
-    answer: str = click.prompt(
-        "right? y n s(kip) q(uit)", type=click.Choice(["y", "n", "s", "q"]), show_choices=False
-    )
+    try:
+        answer: str = click.prompt(
+            "right? y n s(kip) q(uit)", type=click.Choice(["y", "n", "s", "q"]), show_choices=False
+        )
+    except click.Abort:  # the end of the input: what was labeled is kept
+        return "q"
     return answer

@@ -33,14 +33,17 @@ class Rate:
         return self.hits / self.trials if self.trials else None
 
     def __str__(self) -> str:
+        return self.of("")
+
+    def of(self, noun: str) -> str:
+        """ "3 of 40 tasks: 7.5 % (1.6–20.4)", and "0 of 40 tasks: ≤ 8.8 %" where nothing was hit."""
         if not self.trials:
             return "not measured"
+        count = f"{self.hits} of {self.trials}{' ' if noun else ''}{noun}"
         if not self.hits:
-            return f"0 of {self.trials}: ≤ {100 * self.high:.1f} %"
-        shown = (
-            f"{100 * self.hits / self.trials:.1f} % ({100 * self.low:.1f}–{100 * self.high:.1f})"
-        )
-        return f"{self.hits} of {self.trials}: {shown}"
+            return f"{count}: ≤ {100 * self.high:.1f} %"
+        share = f"{100 * self.hits / self.trials:.1f} %"
+        return f"{count}: {share} ({100 * self.low:.1f}–{100 * self.high:.1f})"
 
 
 def rate(hits: int, trials: int) -> Rate:

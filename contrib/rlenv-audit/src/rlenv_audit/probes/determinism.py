@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from attrs import evolve
 from rlenv.errors import ConfigError
 
 from rlenv_audit.bench import Bench, OutOfBudget
@@ -53,7 +54,7 @@ def _compared(again: Again, under: Under) -> Callable[[Bench, Probe], Result]:
             title = f"it cannot be loaded {_where(probe)}: {error}"[:200]
             bad = finding(probe, None, "", None, title, "the same target, wherever it is loaded")
             return result(probe, "found", rate=rate(1, 1), findings=(bad,))
-        return _verdict(probe, pairs, first, second, under)
+        return _verdict(bench, probe, pairs, first, second, under)
 
     return special
 
@@ -62,7 +63,8 @@ def _where(probe: Probe) -> str:
     return WHERE[probe.id.partition(".")[2]]
 
 
-def _verdict(
+def _verdict(  # noqa: PLR0917 - as it is told
+    bench: Bench,
     probe: Probe,
     pairs: Sequence[Pair],
     first: Sequence[Reply],
@@ -70,16 +72,25 @@ def _verdict(
     under: Under,
 ) -> Result:
     tasks: dict[str | None, bool] = {}
-    found = []
+    found, moved = [], 0.0
     for place, ((task, text), one, two) in enumerate(zip(pairs, first, second, strict=True)):
         differs = not _same(one, two)
+        if differs and not bench.target.steady and _measured(bench, one, two):
+            moved = max(moved, abs((one.reward or 0) - (two.reward or 0)))
+            differs = False
         tasks[task.id] = tasks.get(task.id, False) or differs
         if differs:
             title = f"{_shown(one)} at first, {_shown(two)} {_where(probe)}"
             more = {"first": one.reward, "under": under(pairs, place)}
             found.append(finding(probe, task, text, two.reward, title, SAME, **more))
     found.sort(key=lambda f: len(f.response))
-    return counted(probe, found, sum(tasks.values()), len(tasks))
+    made = counted(probe, found, sum(tasks.values()), len(tasks))
+    return evolve(made, figures={"moves by": moved}) if moved else made
+
+
+def _measured(bench: Bench, one: Reply, two: Reply) -> bool:
+    """Whether both are a pass, or both are none: a stage that measures moves a little from call to call."""
+    return one.reward is not None and two.reward is not None and bench.pays(one) == bench.pays(two)
 
 
 def _same(one: Reply, two: Reply) -> bool:
@@ -156,12 +167,13 @@ def _state(bench: Bench, probe: Probe) -> Result:
     tried = len({one.id for one, _ in probes})
     alone = _fresh_one(bench, probes)
     for name, first in before:
-        after = _fresh_one(bench, [first, *probes])[1:]
-        for pair, one, two in zip(probes, alone, after, strict=True):
+        mixed = [one for pair in probes for one in (first, pair)]  # each right after it
+        after = _fresh_one(bench, mixed)[1::2]
+        for place, (pair, one, two) in enumerate(zip(probes, alone, after, strict=True)):
             if not _same(one, two):
                 title = f"{_shown(one)} alone, {_shown(two)} after {name}"
-                start = [first, *probes[: probes.index(pair)]]
-                under = {"before": [[str(t.id), text] for t, text in start]}
+                earlier = mixed[: 2 * place + 1]
+                under = {"before": [[str(t.id), text] for t, text in earlier]}
                 bad = finding(probe, *pair, two.reward, title, SAME, first=one.reward, under=under)
                 return result(probe, "found", rate=rate(1, tried), findings=(bad,))
     return result(probe, "clean", rate=rate(0, tried))

@@ -18,6 +18,17 @@ from rlenv_audit.replaying import replayed
 TARGET = {target!r}
 CALL = {{"signature": {signature!r}, "tasks_from": {tasks_from!r}, "seed": {seed!r}, "python": {python!r}}}
 '''
+BOTH = '''
+
+def test_{name}() -> None:
+    """{title}"""
+    response = {response!r}
+
+    alone = replayed(TARGET, {task!r}, response, **CALL)
+    again = replayed(TARGET, {task!r}, response, **CALL, under={under!r})
+
+    assert repr(alone.reward) == repr(again.reward), (alone, again)
+'''
 TEST = '''
 
 def test_{name}() -> None:
@@ -35,7 +46,8 @@ def emitted(card: Scorecard, signature: str = "", tasks_from: str = "", python: 
     body = "".join(
         _test(finding, card.pass_mark)
         for finding in card.findings
-        if _check(finding, card.pass_mark)
+        if finding.more.get("replays") is not False
+        and (_check(finding, card.pass_mark) or _both(finding))
     )
     return (
         HEAD.format(
@@ -52,13 +64,20 @@ def emitted(card: Scorecard, signature: str = "", tasks_from: str = "", python: 
 def _test(finding: Finding, mark: float) -> str:
     name = re.sub(r"\W+", "_", finding.id).strip("_").lower()
     title = re.sub(r"[^ -~]", "?", finding.title).replace("\\", "/").replace('"', "'")
-    return TEST.format(
+    return (BOTH if _both(finding) else TEST).format(
         name=name,
         title=title,
         response=finding.response,
         task=finding.task,
         check=_check(finding, mark),
+        under=finding.more.get("under"),
     )
+
+
+def _both(finding: Finding) -> bool:
+    """Whether two calls show it: one alone, and one under what makes it differ."""
+    under = finding.more.get("under", {})
+    return bool(under) and "first" in finding.more and "how" not in under
 
 
 def _check(finding: Finding, mark: float) -> str:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
@@ -24,13 +24,18 @@ WIDTH, HEIGHT = 640, 220
 FASTEST, SLOWEST = 1e-5, 100.0  # seconds, the ends of the map
 
 
-def page(card: Scorecard, signature: str = "", tasks_from: str = "", python: str = "") -> str:
-    """The whole text of the file."""
+def page(
+    card: Scorecard, signature: str = "", tasks_from: str = "", python: str = "", kept: str = ""
+) -> str:
+    """The whole text of the file; ``kept`` is where the scorecard lies, for the commands that replay a finding."""
     here = files("rlenv_audit.render")
     style, script = (here.joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"
-    body = "\n".join(_body(card, _call(card, signature, tasks_from, python)))
+    call = (
+        f"{_call(card, signature, tasks_from, python)} --json {shlex.quote(kept or 'audit.json')}"
+    )
+    body = "\n".join(_body(card, call))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
@@ -61,15 +66,13 @@ def _body(card: Scorecard, call: str) -> Iterator[str]:
         f"{_text(card.profile)} · {card.seconds:.1f} s · rlenv-audit {_text(card.version)}</p>"
     )
     yield f"<p>{_text(advice(card))}</p>"
-    yield "<h2>Five questions</h2><dl>"
-    yield from (
-        f"<dt>{_text(question)}</dt><dd>{_text(answer)}</dd>" for question, answer in card.questions
-    )
-    yield "</dl>"
-    yield from _map(card)
+    yield from _glance(card)
+    yield from _answers("Five questions", card.questions)
     yield f"<h2>{len(card.findings) or 'No'} finding{'' if len(card.findings) == 1 else 's'}</h2>"
     for place, finding in enumerate(card.findings):
         yield from _finding(finding, place, call)
+    yield from _answers("Beside them", card.asides)
+    yield from _map(card)
     yield "<h2>Probes</h2><table><thead><tr><th>probe<th>a sound verifier<th>result<th>rate or reason</tr></thead><tbody>"
     yield from (_row(result) for result in card.results)
     yield "</tbody></table>"
@@ -81,18 +84,40 @@ def _body(card: Scorecard, call: str) -> Iterator[str]:
         )
 
 
+def _glance(card: Scorecard) -> Iterator[str]:
+    """One box a family: what is broken in it, at a glance."""
+    yield '<div class="glance">'
+    for family in dict.fromkeys(result.family for result in card.results):
+        results = [result for result in card.results if result.family == family]
+        found = [result for result in results if result.status == "found"]
+        clean = sum(result.status == "clean" for result in results)
+        missed = len(results) - len(found) - clean
+        color = "bad" if found else "good" if clean and not missed else "meta"
+        counts = ((len(found), "broken"), (clean, "clean"), (missed, "not measured"))
+        count = ", ".join(f"{number} {said}" for number, said in counts if number)
+        names = ", ".join(result.probe.partition(".")[2] for result in found)
+        yield f'<div class="{color}"><b>{_text(family)}</b> <br>{count}<br><small>{_text(names)}</small></div>'
+    yield "</div>"
+
+
+def _answers(title: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield f"<h2>{title}</h2><dl>"
+    yield from (f"<dt>{_text(question)}</dt><dd>{_text(answer)}</dd>" for question, answer in pairs)
+    yield "</dl>"
+
+
 def _finding(finding: Finding, place: int, call: str) -> Iterator[str]:
     color = {"critical": "bad", "high": "bad", "medium": "warn"}.get(finding.severity, "meta")
-    reward = "no reward" if finding.reward is None else f"{finding.reward:g}"
+    reward = "no reward" if finding.reward is None else f"reward {finding.reward:g}"
     shown = finding.response[:SHOWN] + ("…" if len(finding.response) > SHOWN else "")
     yield f'<section class="finding {finding.severity}"><h3>{_text(finding.title)}</h3>'
     yield (
         f'<div class="meta"><span class="tag {color}">{finding.severity}</span> {_text(finding.id)} · task {_text(finding.task)} · '
-        f"reward {reward}, expected {_text(finding.expected)}</div>"
+        f"{reward}, expected {_text(finding.expected)}</div>"
     )
     yield f"<pre>{_text(shown) or '(nothing)'}</pre>"
     yield f'<p class="hint">{_text(finding.hint)}</p>'
-    command = f"{call} --json audit.json --replay {shlex.quote(finding.id)}"
+    command = f"{call} --replay {shlex.quote(finding.id)}"
     yield f'<div class="command"><pre id="c{place}">{_text(command)}</pre><button data-copies="c{place}">copy</button></div></section>'
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from rlenv_audit.model import Scorecard
 
@@ -13,11 +14,8 @@ LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "not
 
 def to_sarif(card: Scorecard) -> dict[str, Any]:
     """One run with a rule per probe and a result per finding (OASIS, SARIF 2.1.0)."""
-    place = (
-        card.target.partition(":")[0].replace(".", "/") + ".py"
-        if ":" in card.target
-        else card.target
-    )
+    module, colon, _ = card.target.partition(":")
+    place = quote(f"{module.replace('.', '/')}.py" if colon else card.target)
     rules = [
         {
             "id": result.probe,
@@ -31,7 +29,9 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
         {
             "ruleId": finding.probe,
             "level": LEVELS[finding.severity],
-            "message": {"text": f"{finding.title}. Expected: {finding.expected}. {finding.hint}."},
+            "message": {
+                "text": _text(f"{finding.title}. Expected: {finding.expected}. {finding.hint}.")
+            },
             "locations": [
                 {
                     "physicalLocation": {
@@ -43,7 +43,7 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
             "partialFingerprints": {"rlenvAudit/v1": finding.id},
             "properties": {
                 "task": finding.task,
-                "response": finding.response[:2000],
+                "response": _text(finding.response[:2000]),
                 "reward": finding.reward,
             },
         }
@@ -55,3 +55,8 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
+
+
+def _text(words: str) -> str:
+    """What every reader of JSON takes: lone surrogates are spelled out."""
+    return words.encode("utf-8", "backslashreplace").decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -46,12 +46,7 @@ def show(card: Scorecard, screen: Console) -> None:
             f"{kinds} · {sampled} · seed {card.seed} · {card.profile} · {card.seconds:.1f} s", "dim"
         )
     )
-    questions = Table(box=None, show_header=False, pad_edge=False)
-    questions.add_column(style="bold", no_wrap=True)
-    questions.add_column()
-    for question, answer in (*card.questions, *card.asides):
-        questions.add_row(question, Text(visible(answer)))
-    screen.print(questions)
+    screen.print(_answers(card.questions))
     for finding in card.findings[:MOST]:
         screen.print(
             Text.assemble(
@@ -63,12 +58,24 @@ def show(card: Scorecard, screen: Console) -> None:
         screen.print(
             Text(f"… and {len(card.findings) - MOST} more: --html or --json has them all", "dim")
         )
+    if card.asides:
+        screen.print(Text("beside the five questions", "bold"))
+        screen.print(_answers(card.asides))
     for name in ("skipped", "incomplete"):
         if results := [result for result in card.results if result.status == name]:
             screen.print(Text(f"{name}: {_listed(results)}", "dim"))
     for line in card.crossed:
         screen.print(Text.assemble(("crossed ", "red"), visible(line)))
     screen.print(Text(advice(card)))
+
+
+def _answers(pairs: Sequence[tuple[str, str]]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for question, answer in pairs:
+        table.add_row(question, Text(visible(answer)))
+    return table
 
 
 def _listed(results: list[Result]) -> str:
