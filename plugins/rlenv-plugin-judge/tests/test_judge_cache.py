@@ -152,6 +152,60 @@ def test_several_may_begin_the_same_file_at_once(tmp_path: Path) -> None:
         cache.close()
 
 
+READER = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('select * from replies').fetchall(); d.close()"
+
+
+def test_a_reader_keeps_its_hold_on_the_file_while_replies_are_written(path: Path) -> None:
+    cache = Cache(path)
+    cache.get("k")  # opens it
+    cache.put("k", REPLY)
+    assert cache._writer is not None
+    cache._writer.join()
+    subprocess.run([sys.executable, "-c", READER, str(path)], check=True)  # the last to close?
+
+    assert Path(f"{path}-wal").exists()
+    assert cache.get("k") == evolve(REPLY, cached=True)
+    cache.close()
+    assert not Path(f"{path}-wal").exists()
+
+
+FORK = """
+import os, sys
+from rlenv_plugin_judge.transport.cache import Cache
+from rlenv_plugin_judge.transport.request import Reply
+cache = Cache(sys.argv[1])
+cache.get("k")
+cache.put("k", Reply("of parent"))
+cache._writer.join()  # SQLite's own locks survive no fork
+with cache._lock:  # held by another thread, for all that the child knows
+    child = os.fork()
+    if child == 0:
+        cache.put("c", Reply("of child"))
+        cache.close()
+        os._exit(0 if cache.get("c").text == "of child" else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert cache.get("c").text == "of child"
+cache.close()
+assert Cache(sys.argv[1]).get("k").text == "of parent"
+"""
+
+
+def test_a_child_of_a_fork_begins_anew_and_leaves_the_parent_s_file_whole(path: Path) -> None:
+    program = [sys.executable, "-W", "ignore", "-c", FORK, str(path)]
+    done = subprocess.run(program, capture_output=True, timeout=100, check=False)
+
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_nothing_is_open_any_more_when_a_cache_was_closed(path: Path) -> None:
+    for _ in range(20):
+        cache = Cache(path)
+        cache.put("k", REPLY)
+        cache.close()
+
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
 def test_replies_that_could_not_be_kept_are_told_of(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

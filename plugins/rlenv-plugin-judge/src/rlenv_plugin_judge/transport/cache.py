@@ -9,6 +9,7 @@ import os
 import sqlite3
 import threading
 import time
+from errno import EACCES, EISDIR
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -25,6 +26,7 @@ _APPLICATION = 0x726C6A31  # "rlj1": no other program's file is written to
 _GATHER = 0.1  # seconds of replies that are written at once
 _READER_WAITS = 2.0  # seconds for a lock; an event loop stands still meanwhile
 _WRITER_WAITS = 30.0
+_making = threading.Lock()
 _log = logging.getLogger("rlenv.judge")
 _FIND = "SELECT value FROM replies WHERE key = ?"
 
@@ -49,15 +51,18 @@ class Cache:
         self.path = Path(path)
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._pid = 0
+        self._pid = os.getpid()
+        self._of_parents: list[sqlite3.Connection | None] = []
         self._waiting: dict[str, Reply | None] = {}
         self._writing: dict[str, Reply | None] = {}
         self._hurry = threading.Event()
         self._writer: threading.Thread | None = None
+        self._writes = False  # and will look at what waits once more
         self._broken: sqlite3.Error | None = None
 
     def get(self, key: str) -> Reply | None:
         """The reply under ``key``; None where there is none or it was damaged."""
+        self._after_fork()
         with self._lock:
             self._check()
             for pending in (self._waiting, self._writing):
@@ -74,12 +79,14 @@ class Cache:
         self._later(key, None)
 
     def _later(self, key: str, reply: Reply | None) -> None:
+        self._after_fork()
         with self._lock:
             self._check()
             self._waiting[key] = reply
-            if self._writer is None or not self._writer.is_alive():
+            if not self._writes:
                 self._writer = threading.Thread(target=self._write, name="rlenv-judge-cache")
                 self._writer.start()
+                self._writes = True
 
     def _write(self) -> None:
         try:
@@ -104,18 +111,19 @@ class Cache:
         self._hurry.wait(_GATHER)
         with self._lock:
             self._writing, self._waiting = self._waiting, {}
-            if not self._writing:
-                self._writer = None
-            return bool(self._writing)
+            self._writes = bool(self._writing)
+            return self._writes
 
     def _fail(self, err: Exception) -> None:
         with self._lock:
             self._broken = err if isinstance(err, sqlite3.Error) else sqlite3.Error(str(err))
-            self._writer = None
+            self._writes = False
 
     def close(self) -> None:
         """Wait until all is written, and let go of the file; what could not be written is logged."""
-        writer = self._writer
+        self._after_fork()
+        with self._lock:
+            writer = self._writer
         if writer is not None:
             self._hurry.set()
             writer.join()
@@ -133,13 +141,24 @@ class Cache:
 
     def _row(self, key: str) -> tuple[Any] | None:
         try:
-            if self._db is None or self._pid != os.getpid():
-                self._db, self._pid = self._connect(_READER_WAITS), os.getpid()
+            if self._db is None:
+                self._db = self._connect(_READER_WAITS)
                 finalize(self, self._db.close)  # also at exit, for those who never close
             found: tuple[Any] | None = self._db.execute(_FIND, (key,)).fetchone()
             return found
         except sqlite3.Error as err:
             raise self._damaged(err) from None
+
+    def _after_fork(self) -> None:
+        """What a child took along is its parent's: locks that nobody would open, what waits, and the connection."""
+        if self._pid == os.getpid():
+            return
+        self._pid = os.getpid()
+        self._lock, self._hurry = threading.Lock(), threading.Event()
+        self._writer, self._writes = None, False
+        self._waiting, self._writing = {}, {}
+        self._of_parents.append(self._db)  # to close it here would take the parent's file apart
+        self._db = None
 
     def _damaged(self, err: sqlite3.Error) -> Exception:
         if "locked" in str(err):
@@ -196,12 +215,21 @@ def _to_wal(db: sqlite3.Connection, patience: float) -> None:
 
 
 def _make_private(path: Path) -> None:
+    """A new file is opened once and closed before SQLite sees it: whoever closes it later, anywhere in this process,
+    drops all locks that SQLite has on it."""
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with _making:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        wrong = EISDIR if path.is_dir() else 0 if os.access(path, os.R_OK | os.W_OK) else EACCES
     except OSError as err:
+        wrong = err.errno or EACCES
+    else:
+        return
+    if wrong:
         raise ConfigError(
-            f"cache: {path} cannot be written ({err.strerror}): name a file in a folder that exists"
-        ) from None
+            f"cache: {path} cannot be written ({os.strerror(wrong)}): name a file in a folder that exists"
+        )
 
 
 def pack(key: str, reply: Reply) -> bytes:
