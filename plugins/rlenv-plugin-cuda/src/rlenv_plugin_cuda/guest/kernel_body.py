@@ -32,6 +32,32 @@ else:
 __all__ = ["Body"]
 
 
+def _literals(function: ast.FunctionDef) -> dict[str, ast.Constant]:
+    """What is given a whole number once and for all: shapes of arrays may be made of it, as of a constant."""
+    stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]  # fmt: skip
+    return {
+        node.targets[0].id: node.value
+        for node in function.body
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+        and stored.count(node.targets[0].id) == 1
+        and isinstance(node.value, ast.Constant)
+        and type(node.value.value) is int
+    }
+
+
+class _Literal(ast.NodeTransformer):
+    """Puts numbers in the place of the names that stand for them."""
+
+    def __init__(self, literals: dict[str, ast.Constant]) -> None:
+        self.literals = literals
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found = self.literals.get(node.id)
+        return node if found is None else ast.copy_location(ast.Constant(found.value), node)
+
+
 class Body:
     """One function against the rules."""
 
@@ -42,7 +68,7 @@ class Body:
         for node in ast.walk(function.node):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.locals.add(node.id)
-        self.arrays: set[str] = set()
+        self.literals = _literals(function.node)
 
     def check(self) -> None:
         body = self.function.node.body
@@ -64,7 +90,8 @@ class Body:
             self.statement(statement, 0)
 
     def statement(self, node: ast.stmt, depth: int) -> None:
-        if not isinstance(node, STATEMENTS) or depth > DEPTH:
+        asserted = isinstance(node, ast.Assert) and self.function.role == "plan"
+        if not (asserted or isinstance(node, STATEMENTS)) or depth > DEPTH:
             raise Refused(node.lineno, f"{what(node)} has no place in a {self.function.role}")
         if (
             isinstance(node, ast.Return)
@@ -234,6 +261,7 @@ class Body:
             raise Refused(node.lineno, f"`{name}` takes its arguments by position")
 
     def _declared(self, node: ast.Call, name: str) -> None:
+        _Literal(self.literals).visit(node)
         given: dict[str | None, ast.expr] = {k.arg: k.value for k in node.keywords}
         given.update(zip(("shape", "dtype"), node.args))
         if set(given) != {"shape", "dtype"}:

@@ -13,6 +13,7 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
     from kernel_body import Body
+    from kernel_tidy import Untidy, tidied
     from kernel_words import (
         BARRIERS,
         BUILTINS,
@@ -30,13 +31,17 @@ if TYPE_CHECKING or not __package__:  # in a sandbox there is no package
         Answer,
         Function,
         Refused,
+        bare,
         known,
+        made,
         number,
         plain,
+        shortened,
         what,
     )  # fmt: skip
 else:
     from .kernel_body import Body
+    from .kernel_tidy import Untidy, tidied
     from .kernel_words import *  # noqa: F403 - the same names
 
 __all__ = [
@@ -62,7 +67,9 @@ def read(source: str) -> Answer:
     except (ValueError, RecursionError, MemoryError) as err:
         raise Refused(1, f"no Python that can be read: {type(err).__name__}") from None
     try:
-        tree = ast.fix_missing_locations(_Bare().visit(tree))
+        tree = tidied(tree)
+    except Untidy as err:
+        raise Refused(err.line, err.said) from None
     except RecursionError:
         raise Refused(1, "it is nested too deeply") from None
     answer = Answer()
@@ -107,13 +114,18 @@ def _imported(answer: Answer, node: ast.Import | ast.ImportFrom) -> None:
             allowed = full in MODULES and bool(meant)
         else:
             full, name = f"{node.module}.{alias.name}", alias.asname or alias.name
-            meant = MODULES.get(full, full.replace("numba.cuda.", "cuda.", 1))
+            meant = MODULES.get(full, shortened(full))
             allowed = not node.level and (full in MODULES or known(meant))
+        if allowed and meant.startswith("cuda.") and not bare(meant):
+            raise Refused(
+                node.lineno, f"`{full}`: numba knows it as `cuda.{meant[5:]}` only; import cuda"
+            )
         if not allowed:
             raise Refused(
                 node.lineno, f"`{full}` cannot be imported; math, numpy's types and numba.cuda can"
             )
-        _fresh(answer, name, node.lineno)
+        if answer.names.get(name) != meant:  # the same twice is no harm
+            _fresh(answer, name, node.lineno)
         answer.names[name] = meant
 
 
@@ -188,37 +200,6 @@ def _signature(node: ast.FunctionDef) -> None:
         raise Refused(node.lineno, f"`{node.name}` has two parameters of one name")
 
 
-class _Bare(ast.NodeTransformer):
-    """Takes annotations off: whoever runs a definition evaluates them."""
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        _annotation(node.annotation)
-        node.annotation = None
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        _annotation(node.returns)
-        node.returns = None
-        self.generic_visit(node)
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        _annotation(node.annotation)
-        if node.value is None or not isinstance(node.target, ast.Name):
-            raise Refused(node.lineno, "a variable is given a value where it is annotated")
-        return ast.copy_location(ast.Assign([node.target], node.value), node)
-
-
-def _annotation(node: ast.expr | None) -> None:
-    """A name, or names with dots between."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    nothing = isinstance(node, ast.Constant) and node.value is None
-    if node is not None and not isinstance(node, ast.Name) and not nothing:
-        said = f"{what(node)} in an annotation: a name of a type stands there"
-        raise Refused(node.lineno, said)
-
-
 def _constant(answer: Answer, node: ast.expr) -> None:
     """A constant at the top: numbers, earlier constants, types, and arithmetic of these."""
     for part in ast.walk(node):
@@ -231,6 +212,8 @@ def _constant(answer: Answer, node: ast.expr) -> None:
             ok = part.id in answer.constants or part.id in answer.names
         elif isinstance(part, ast.Attribute):
             ok = known(answer.dotted(part))
+        elif isinstance(part, ast.Call):
+            ok = made(answer.dotted(part.func)) and not part.keywords
         if not ok or (
             isinstance(part, ast.BinOp)
             and isinstance(part.op, (ast.Pow, ast.LShift))

@@ -6,7 +6,7 @@ import ast
 
 __all__ = [
     "ARRAY", "BARRIERS", "BUILTINS", "CALLS", "DEPTH", "DTYPES", "EXPRESSIONS", "FACTS", "HOST", "INDICES", "JIT", "MATH", "MODULES", "NUMBERS",
-    "SOURCE_BYTES", "STATEMENTS", "WARP", "Answer", "Function", "Refused", "known", "number", "plain", "value", "what",
+    "SOURCE_BYTES", "STATEMENTS", "WARP", "Answer", "Function", "Refused", "bare", "known", "made", "number", "plain", "shortened", "value", "what",
 ]  # fmt: skip
 
 SOURCE_BYTES = 1 << 16
@@ -113,7 +113,9 @@ JIT = frozenset(
         "boundscheck",
     }
 )
-MODULES = {"math": "math", "numpy": "numpy", "numba": "numba", "numba.cuda": "cuda"}
+MODULES = {
+    "math": "math", "numpy": "numpy", "numba": "numba", "numba.types": "numba", "numba.cuda": "cuda",
+}  # fmt: skip
 
 EXPRESSIONS = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call, ast.Subscript,
@@ -160,20 +162,44 @@ class Answer:
             node = node.value
         if not isinstance(node, ast.Name) or node.id not in self.names:
             return ""
-        full = ".".join([self.names[node.id], *reversed(parts)])
-        return full.replace("numba.cuda.", "cuda.", 1) if full.startswith("numba.cuda.") else full
+        return shortened(".".join([self.names[node.id], *reversed(parts)]))
+
+
+def shortened(full: str) -> str:
+    """A full name where several mean the same."""
+    if full.startswith("numba.cuda."):
+        return full.replace("numba.", "", 1)
+    return full.replace("types.", "", 1) if full.startswith("numba.types.") else full
 
 
 def known(full: str) -> bool:
     module, _, name = full.partition(".")
     if module == "math":
         return name in MATH
+    if full == "numba.void":  # of a signature
+        return True
     if module in ("numba", "numpy"):
         return name in DTYPES or (module == "numpy" and name in NUMBERS)
     return module == "cuda" and (
         name in CALLS or name in BARRIERS or name in WARP or name in INDICES or name in FACTS or name in HOST
         or name in ("jit", "threadIdx", "blockIdx", "blockDim", "gridDim", "shared", "local", "atomic")
     )  # fmt: skip
+
+
+def bare(full: str) -> bool:
+    """Whether numba compiles what is called so in ``cuda`` under a name of its own, without the module."""
+    name = full.partition(".")[2]
+    if name in WARP:
+        return name != "syncwarp"
+    return name in BARRIERS or name in HOST or name in ("grid", "gridsize", "jit")
+
+
+def made(full: str) -> bool:
+    """Whether a full name is called for a number: of a type, or of math."""
+    module, _, name = full.partition(".")
+    return (module in ("numba", "numpy") and name in DTYPES) or (
+        module == "math" and name in MATH and name not in NUMBERS
+    )
 
 
 def plain(name: str, line: int) -> None:
