@@ -66,7 +66,7 @@ def audited(wild: Wild, out: Path, seconds: float, seed: int) -> dict[str, Any]:
         with bounded(10 * seconds + 240):
             card = audit(
                 wild.target, signature=wild.signature, tasks_from=str(tasks_from), right=right, archetype=wild.archetype,
-                seed=seed, tasks=40, budget=seconds, patience=PATIENCE_S, python=python, fail_on="never",
+                seed=seed, tasks=wild.most, budget=seconds, patience=PATIENCE_S, python=python, fail_on="never",
                 only=[probe.id for probe in probes() if probe.id not in LEFT_OUT],
             )  # fmt: skip
     except RlenvError as error:
@@ -94,7 +94,7 @@ def shown_again(wild: Wild, python: str, card: Scorecard, tasks_from: str) -> di
                 continue
             task = rows[one.task] if rows else int(one.task.rpartition("-")[2])
             again = 5 if result.measure == "nondet" else 1
-            cases.append((one.id, {"task": task, "response": one.response, "times": again, "patience": 30.0}))  # fmt: skip
+            cases.append((one.id, {"task": task, "response": one.response, "times": again, "patience": PATIENCE_S if "hang" in one.title else 30.0}))  # fmt: skip
     asked = {"kind": wild.kind, "name": wild.function, "size": SIZE, "seed": card.seed}
     again = any(case["times"] > 1 for _, case in cases)
     told = [
@@ -132,8 +132,9 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="audit also what was audited before")
     options = parser.parse_args()
     screen = Console()
-    for package in PACKAGES.keys() - interpreters().keys():
-        screen.print(f"{package} is not audited: no interpreter in RLENV_PEERS has it ({PACKAGES[package]})", markup=False)  # fmt: skip
+    for package in (one for one in PACKAGES if one not in interpreters()):
+        told = f"{package} is not audited: no interpreter in RLENV_PEERS has it ({PACKAGES[package]})"  # fmt: skip
+        screen.print(told, markup=False, soft_wrap=True)
     chosen = [one for one in targets() if options.only in one.name][:: 10 if options.quick else 1]
     options.out.mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(PEERS), os.environ.get("PYTHONPATH", ""))))  # fmt: skip

@@ -30,6 +30,8 @@ def confirmed(finding: Finding, measure: str, told: Sequence[str]) -> bool:
         return len(set(told)) > 1
     if finding.probe.startswith("secrecy."):
         return True  # what is said beside a reward, or stands in a prompt: read in the finding
+    if finding.probe == "exploits.executed":
+        return "the response was run" in told
     if finding.reward is None:
         return any(number is None for number in numbers)
     return all(number is not None and (number == finding.reward or number != number) for number in numbers)  # fmt: skip

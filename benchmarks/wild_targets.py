@@ -39,6 +39,7 @@ class Wild:
         tasks: a kind of ``wild_tasks``; "" where it brings its own.
         note: what is left out, or was changed; for the table.
         slow: how many times the seconds of the others it gets.
+        most: tasks that are tried.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Wild:
     archetype: str = ""
     note: str = ""
     slow: float = 1.0
+    most: int = 40
 
     @property
     def target(self) -> str:
@@ -64,11 +66,11 @@ class Wild:
 UNIT = "its −1 counts as 0"
 FUNCTIONS = (
     Wild("math-verify: boxed, numbers", "math_verify", "function", "math_verify_boxed", "numbers", "math", "", 3.0),
-    Wild("math-verify: boxed, everyday", "math_verify", "function", "math_verify_boxed", "expressions", "math", "", 3.0),
-    Wild("math-verify: dollars, everyday", "math_verify", "function", "math_verify_dollars", "expressions", "math", "", 3.0),
-    Wild("math-verify: metric, everyday", "math_verify", "function", "math_verify_metric", "expressions", "math", "", 3.0),
+    Wild("math-verify: boxed, everyday", "math_verify", "function", "math_verify_boxed", "expressions", "math", "", 5.0, 16),
+    Wild("math-verify: dollars, everyday", "math_verify", "function", "math_verify_dollars", "expressions", "math", "", 5.0, 16),
+    Wild("math-verify: metric, everyday", "math_verify", "function", "math_verify_metric", "expressions", "math", "", 5.0, 16),
     Wild("verifiers: MathRubric, numbers", "verifiers", "rubric", "verifiers_math", "numbers", "math", "", 3.0),
-    Wild("verifiers: MathRubric, everyday", "verifiers", "rubric", "verifiers_math", "expressions", "math", "", 3.0),
+    Wild("verifiers: MathRubric, everyday", "verifiers", "rubric", "verifiers_math", "expressions", "math", "", 5.0, 16),
     Wild("verifiers: XMLParser, answer and form", "verifiers", "rubric", "verifiers_xml", "numbers", "", "the sum goes to 1.2", 3.0),
     Wild("skyrl-gym: gsm8k", "skyrl_gym", "function", "skyrl_gsm8k", "numbers"),
     Wild("skyrl-gym: gsm8k, flexible", "skyrl_gym", "function", "skyrl_gsm8k_flexible", "numbers"),

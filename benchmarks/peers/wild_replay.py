@@ -13,6 +13,8 @@ import select
 import signal
 import sys
 
+HOST, CALLS = "response-was-run.invalid", ("socket.getaddrinfo",)
+
 
 def gym(asked):
     import reasoning_gym
@@ -62,12 +64,17 @@ def rubric(asked):
 
 def words(ask, case):
     found = []
+    ran = []
+    # A response of the audit may say this name; it is heard only where the response is run.
+    sys.addaudithook(
+        lambda event, given: ran.append(event) if event in CALLS and HOST in given else None
+    )
     for _ in range(case["times"]):
         try:
             found.append(repr(float(ask(case["task"], case["response"]))))
         except BaseException as error:
             found.append(f"{type(error).__name__}: {error}"[:200])
-    return found
+    return found + ["the response was run"] * bool(ran)
 
 
 def apart(ask, case):

@@ -11,6 +11,7 @@ from .probes import (
     cost,
     determinism,
     episodes,
+    executed,
     exploits,
     gold,
     judges,
@@ -29,7 +30,7 @@ __all__ = ["probes"]
 # a stranger's package may take seconds to import.
 OWN = (
     *gold.PROBES, *baselines.PROBES, *mutation.PROBES, *secrecy.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
-    *episodes.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *opinion.LATE, *cost.PROBES, *determinism.PROBES,
+    *episodes.PROBES, *executed.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *opinion.LATE, *cost.PROBES, *determinism.PROBES,
 )  # fmt: skip
 
 
