@@ -11,13 +11,13 @@ from .probes.cost import bound
 __all__ = ["ARCHETYPES", "advice", "answered", "asides"]
 
 UNMEASURED = "not measured"
-# Seconds of one verification, the rough middle of each kind.
-ARCHETYPES: Mapping[str, float] = {
-    "math": 0.003,
-    "code": 0.7,
-    "tool use": 2.0,
-    "web": 17.0,
-    "judge": 0.1,
+# Seconds of one verification, from the quick to the slow ones of each kind.
+ARCHETYPES: Mapping[str, tuple[float, float]] = {
+    "math": (0.001, 0.01),
+    "judge": (0.05, 0.2),
+    "code": (0.1, 5.0),
+    "tool use": (0.5, 10.0),
+    "web": (5.0, 60.0),
 }
 
 
@@ -98,11 +98,13 @@ def _worst(card: Scorecard, measure: str) -> Result | None:
     tried = [
         r for r in card.results if r.measure == measure and r.rate is not None and r.rate.trials
     ]
-    return max(
-        tried,
-        key=lambda r: (r.rate.share if r.rate else 0, r.rate.trials if r.rate else 0),
-        default=None,
-    )
+    return max(tried, key=_badness, default=None)
+
+
+def _badness(one: Result) -> tuple[float, bool, int]:
+    """The larger share; of equal ones, what needs to know nothing of the answer."""
+    share = one.rate.share or 0.0 if one.rate else 0.0
+    return share, one.family == "baselines", one.rate.trials if one.rate else 0
 
 
 def _figures(results: Mapping[str, Result], probe: str) -> Mapping[str, Any]:

@@ -131,8 +131,8 @@ def _policies(bench: Bench) -> dict[str, str]:
     golds = Counter(text for task in bench.tasks if (text := text_of(task.answer)) is not None)
     frequent = [text for text, count in golds.most_common(3) if count < len(bench.tasks)]
     policies = {
-        **{repr(text): text for text in CONSTANTS},
-        **{f"the frequent answer {text!r:.40}": text for text in frequent},
+        **{f"'{text}'": text for text in CONSTANTS},
+        **{f"'{text:.40}', a frequent answer": text for text in frequent},
     }
     if (carrier := bench.golds.carrier) not in (None, "bare"):
         policies |= {

@@ -20,7 +20,7 @@ from .terminal import verdict
 __all__ = ["page"]
 
 SHOWN = 4000  # characters of a response
-WIDTH, HEIGHT = 640, 220
+WIDTH, HEIGHT, TOP = 640, 280, 66
 FASTEST, SLOWEST = 1e-5, 100.0  # seconds, the ends of the map
 
 
@@ -135,8 +135,8 @@ def _map(card: Scorecard) -> Iterator[str]:
         yield '<p class="meta">not measured: it needs probes of false positives, of false negatives and of cost</p>'
         return
     yield f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="tightness {tight:.2f} at {seconds:.2g} seconds">'
-    base = HEIGHT - 30
-    yield f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/><line class="axis" x1="40" x2="40" y1="10" y2="{base}"/>'
+    base = HEIGHT - 44
+    yield f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/><line class="axis" x1="40" x2="40" y1="{TOP}" y2="{base}"/>'
     for exponent in range(-5, 3):
         name = {
             -5: "10 µs",
@@ -151,9 +151,12 @@ def _map(card: Scorecard) -> Iterator[str]:
         yield f'<text x="{_x(10.0**exponent):.0f}" y="{base + 16}" text-anchor="middle">{name}</text>'
     for value in (0.0, 0.5, 1.0):
         yield f'<text x="34" y="{_y(value) + 4:.0f}" text-anchor="end">{value:g}</text>'
-    for name, usual in ARCHETYPES.items():
-        yield f'<line class="axis" x1="{_x(usual):.0f}" x2="{_x(usual):.0f}" y1="24" y2="{base}" stroke-dasharray="2 4"/>'
-        yield f'<text x="{_x(usual):.0f}" y="18" text-anchor="middle">{name}</text>'
+    for row, (name, (quick, slow)) in enumerate(ARCHETYPES.items()):
+        left, right, top = _x(quick), _x(slow), 12 + 14 * (row % 3)
+        yield f'<rect class="band" x="{left:.0f}" y="{top}" width="{right - left:.0f}" height="12"><title>{name}: {quick:g} to {slow:g} s</title></rect>'
+        yield f'<text x="{(left + right) / 2:.0f}" y="{top + 10}" text-anchor="middle">{name}</text>'
+    yield f'<text x="{(40 + WIDTH) / 2:.0f}" y="{base + 34}" text-anchor="middle">seconds for one reward (p50), and what the five kinds usually take</text>'
+    yield f'<text x="12" y="{(base + TOP) / 2:.0f}" text-anchor="middle" transform="rotate(-90 12 {(base + TOP) / 2:.0f})">tightness: 1 − FP − FN</text>'
     x, y = _x(seconds), _y(tight)
     yield f'<circle class="here" cx="{x:.0f}" cy="{y:.0f}" r="6"/><text class="name" x="{x + 10:.0f}" y="{y + 4:.0f}">this one</text></svg>'
 
@@ -164,4 +167,4 @@ def _x(seconds: float) -> float:
 
 
 def _y(tight: float) -> float:
-    return 30 + (1 - tight) * (HEIGHT - 60)
+    return TOP + (1 - tight) * (HEIGHT - 44 - TOP)

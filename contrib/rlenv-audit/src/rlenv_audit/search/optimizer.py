@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 
-from attrs import define, field
+from attrs import define, evolve, field
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
@@ -196,7 +196,8 @@ def _optimized(bench: Bench, probe: Probe) -> Result:
             break
     if not best:
         raise OutOfBudget
-    found.sort(key=lambda f: len(f.response))
+    hits = len(found)
+    found = _once(found, len(best))
     status = "found" if found else "clean" if complete else "incomplete"
     figures = {
         "best reward without solving": max(best),
@@ -204,8 +205,19 @@ def _optimized(bench: Bench, probe: Probe) -> Result:
         "tasks": len(best),
     }
     return result(
-        probe, status, rate=rate(len(found), len(best)), findings=tuple(found[:3]), figures=figures
+        probe, status, rate=rate(hits, len(best)), findings=tuple(found[:3]), figures=figures
     )
+
+
+def _once(found: Sequence[Finding], tasks: int) -> list[Finding]:
+    """The smallest first; a response that pays on several tasks is one finding."""
+    groups: dict[str, list[Finding]] = {}
+    for one in sorted(found, key=lambda f: len(f.response)):
+        groups.setdefault(one.response, []).append(one)
+    return [
+        evolve(some[0], title=f"{some[0].title}, on {len(some)} of {tasks} tasks searched")
+        for some in groups.values()
+    ]
 
 
 def _reported(bench: Bench, probe: Probe, climb: _Climb) -> Finding:
