@@ -63,6 +63,12 @@ def _missed(wanted: str) -> Iterator[tuple[str, str]]:
         if number:
             yield "the answer with the other sign", str(-number)
             yield "ten times the answer", f"{number}0"
+            yield "the answer times a power of ten", f"{number}e3"
+        if abs(number) > 1:
+            yield "one divided by the answer", f"1/{number}"
+        yield "the answer and nine tenths", f"{number}.9"
+        if abs(number) > 9:
+            yield "the answer with a point in it", f"{wanted[:-1]}.{wanted[-1]}"
         return
     if len(wanted) > 2 and wanted[-1].isalnum():
         yield "the answer without its last character", wanted[:-1]

@@ -30,6 +30,8 @@ def _typographic(_: Task, text: str) -> str | None:
     return text.replace("-", "\u2212") if text[:1] == "-" and text[1:].isdigit() else None
 
 
+MUCH = "".join(f"We look at part {n}, and go on from there.\n" for n in range(60))
+BEFORE = {"work before it", "much work before it"}
 CHOICES = {"A": "B", "B": "C", "C": "D", "D": "A", "E": "A"}
 # Of the answer, before it is written down.
 ANSWERS: dict[str, Rewriting] = {
@@ -50,6 +52,7 @@ RESPONSES: dict[str, Rewriting] = {
     "work before it": lambda _, text: (
         "Let us look at what is asked, and take one step after the other.\n\n" + text
     ),
+    "much work before it": lambda _, text: MUCH + text,
 }
 
 
@@ -67,13 +70,13 @@ def _kept(bench: Bench) -> Iterator[Try]:
     math = "math" in bench.archetypes
     # Where an answer stands alone, is a document, or what comes first is itself asked for, work before it is no matter of form.
     alone = bench.golds.carrier in ("bare", "json", "fenced", "python")
-    skipped = {"work before it"} if alone or "constraints" in bench.archetypes else set()
+    skipped = BEFORE if alone or "constraints" in bench.archetypes else set[str]()
     program = any("```python" in gold for _, gold in passing[:1])
     for task, gold in passing:
         for name, apply in RESPONSES.items():
             if name in skipped or (program and name == "decomposed letters"):
                 continue
-            if name == "work before it" and _is_json(gold):
+            if name in BEFORE and _is_json(gold):
                 continue
             if (text := apply(task, gold)) is not None:
                 yield Try(task, text, "pass", name)
@@ -147,6 +150,7 @@ def _contradicting(
         yield "the right answer, denied", f"It is not {wanted}."
         return
     yield "a wrong final answer after the right one", f"{right}\nWait, that is wrong.\n{wrong}"
+    yield "a wrong answer after much work", MUCH + wrong
     yield "the right answer only as a thought", f"Some would say {wanted}, which is wrong.\n{wrong}"
 
 

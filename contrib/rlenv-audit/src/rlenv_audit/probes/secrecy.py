@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
+from rlenv_audit.golds import CARRIERS
 from rlenv_audit.model import Reply, Result
 from rlenv_audit.planting import MARK, Planted, forms, in_sight, planted
 from rlenv_audit.programs import entry_point, of_code
@@ -21,12 +22,10 @@ __all__ = ["PROBES"]
 SHORTEST = 4  # characters of a secret: shorter ones stand everywhere by chance
 WRONG = (
     "",
-    "42",
     "I do not know.",
-    "\\boxed{-999}",
-    "#### -999",
-    "<answer>-999</answer>",
+    "{",
     "```python\ndef solution(*a): return None\n```",
+    *(form.format("-999") for form in CARRIERS.values()),
 )
 FAILING = "```python\ndef {f}(*args, **kwargs):\n    raise ValueError(args)\n```"
 # Looks for a mark wherever a program may look, and answers with it: whoever is paid for that has read the hidden tests.
