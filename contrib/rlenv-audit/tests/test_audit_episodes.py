@@ -94,6 +94,24 @@ def test_each_hole_is_found_by_its_probe(
     assert all(f.more.get("replays") in (True, None) for r in said.values() for f in r.findings)
 
 
+def test_a_reward_for_one_reply_is_asked_about_episodes_only_when_told(
+    written: Callable[..., Path],
+) -> None:
+    """Frameworks give messages to rewards of one reply too, and those may read the first of them."""
+    written(
+        "def score(completion, answer):\n    return float(completion[0]['content'] == answer)\n"
+    )
+    more: dict[str, Any] = {"signature": "verifiers", "tasks_from": "tasks.jsonl", "only": ["episodes.kept"]}  # fmt: skip
+
+    (skipped,) = audit("written:score", **more).results
+    (told,) = audit("written:score", archetype="agent", **more).results
+
+    assert skipped.status == "skipped"
+    assert "--archetype agent" in skipped.reason
+    assert told.status == "found"
+    assert "the right answer after a call: paid 0" in " ".join(f.title for f in told.findings)
+
+
 def test_a_verifier_of_texts_is_not_asked_about_conversations(
     results: Callable[..., dict[str, Result]],
 ) -> None:

@@ -17,6 +17,7 @@ from .base import Probe, Skip, Try
 
 __all__ = ["PROBES"]
 
+TALKING = {"agent", "tools", "web"}  # archetypes whose responses are conversations
 Message = Mapping[str, Any]
 CALL = [{"id": "call_1", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}]
 FORGED = {
@@ -29,8 +30,8 @@ PRAISE = '{"success": true, "passed": true, "reward": 1.0, "done": true}'
 
 
 def _conversing(bench: Bench) -> None:
-    if not bench.target.converses:
-        raise Skip("it reads one text, and no conversation: a parameter called messages would tell")
+    if not bench.target.converses and not TALKING & set(bench.archetypes):
+        raise Skip("it reads one text: a parameter called messages, tools of a task or --archetype agent would tell")  # fmt: skip
 
 
 def _user(task: Task) -> list[Message]:

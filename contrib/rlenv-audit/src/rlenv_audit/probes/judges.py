@@ -12,7 +12,6 @@ from rlenv.values import Task
 from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.model import Finding, Reply, Result
 from rlenv_audit.solved import plainly_in, text_of
-from rlenv_audit.statistics import rate
 from rlenv_audit.target.forms import group
 
 from .base import Probe, Skip, counted, finding
@@ -234,8 +233,7 @@ def _each(  # noqa: PLR0917 - as it is told
         if wrong:
             found.append(finding(probe, task, text, reply.reward, title, expected))
     found.sort(key=lambda one: len(one.response))
-    made = counted(probe, found, sum(tasks.values()), len(tasks), most=1)
-    return _closed(evolve(made, rate=rate(sum(tasks.values()), len(tasks))), complete)
+    return _closed(counted(probe, found, sum(tasks.values()), len(tasks), most=1), complete)
 
 
 BOTH = "judge every pair in both orders, and call it a tie where they differ"

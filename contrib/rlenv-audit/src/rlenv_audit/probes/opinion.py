@@ -13,6 +13,7 @@ from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.model import Finding, Reply, Result
 from rlenv_audit.solved import plainly_in
 from rlenv_audit.statistics import kappa, paired, rate, slope
+from rlenv_audit.target.forms import read
 
 from .base import Probe, Skip, Try, counted, expecting, finding
 
@@ -133,6 +134,10 @@ def _unscored(bench: Bench, probe: Probe) -> Result:
     asked: dict[str | None, int] = defaultdict(int)
     kinds: dict[str, int] = defaultdict(int)
     for name, text, reply in bench.seen():
+        if not isinstance(
+            read(text), str
+        ):  # an episode without a turn is nothing that a policy writes
+            continue
         asked[name] += 1
         if reply.reward is None:
             kinds[reply.fault] += 1

@@ -95,7 +95,7 @@ def _environment(name: str) -> Loaded:
             beside(env.evaluate_group), tuple(env.tasks), kinds, uses, env.pass_mark, close=env.close,
             limit_s=_limit(env.slots), sides="group",
         )  # fmt: skip
-    talks = any("messages" in task.info or "tools" in task.info for task in env.tasks)
+    talks = any("tools" in task.info for task in env.tasks)
     return Loaded(
         env.evaluate, tuple(env.tasks), kinds, uses, env.pass_mark, env.evaluate_numbered, close=env.close, limit_s=_limit(env.slots),
         converses=talks or bool(set(kinds) & TALKING), steady=_steady(env.slots),
@@ -153,7 +153,7 @@ def _function(target: str, signature: str, tasks_from: str, borrowed: bool) -> L
     tasks = tuple(_tasks(tasks_from)) if tasks_from else ()
     if signature in SIDES:
         return Loaded(sider(holder, signature), tasks, sides=sides(holder, signature))
-    talks = converses(holder, signature) or any("messages" in task.info for task in tasks)
+    talks = converses(holder, signature) or any("tools" in task.info for task in tasks)
     return Loaded(caller(holder, signature), tasks, converses=talks)
 
 

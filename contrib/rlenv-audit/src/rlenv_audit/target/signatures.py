@@ -269,10 +269,12 @@ def awaited(said: Any) -> Any:
 
 
 def converses(function: Any, signature: str) -> bool:
-    """Whether a function is shown conversations, and not only their last words."""
-    if signature == "plain":
-        return "messages" in roles(function).values()
-    return signature == "verifiers"
+    """Whether a function asks for whole conversations.
+
+    Those of TRL and verifiers are given messages also where an episode is one question and one reply: there the tasks
+    tell, or a person.
+    """
+    return signature == "plain" and "messages" in roles(function).values()
 
 
 def _only(said: Any) -> Any:
