@@ -11,7 +11,7 @@ import pytest
 from rlenv.values import Task
 from rlenv_audit import Result, audit
 from rlenv_audit.programs import arguments, difference, program_of
-from rlenv_audit.telling import like, told_apart
+from rlenv_audit.telling import Alike, like, told_apart
 
 VERIFIER = '''
 import ast, re
@@ -132,7 +132,9 @@ def test_programs_are_told_apart_only_where_the_golden_one_answers() -> None:
     golden = "def f(x):\n    return 1 // x\n"
     others = [golden.replace("1", "2"), golden, "def f(x):\n    return 1 // x if x else 7\n"]
 
-    assert told_apart(golden, others, "f", [[0], [1]]) == [[1], None, None]
+    groups = [Alike(golden, others, "f", [[0], [1]]), Alike(golden, others, "f", [])]
+
+    assert told_apart(groups) == [[[1], None, None], [None, None, None]]
 
 
 def test_a_difference_is_of_lines_that_differ() -> None:

@@ -7,10 +7,11 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from attrs import frozen
 from rlenv.errors import RlenvError
 from rlenv.values import Task
 
-__all__ = ["like", "told_apart"]
+__all__ = ["Alike", "call", "like", "told_apart"]
 
 MOST = 40  # inputs
 # Where the golden program itself fails, an input is none that the task allows, and says nothing.
@@ -76,35 +77,50 @@ def _other(chance: random.Random, value: Any, column: Sequence[Any]) -> Any:
     return value
 
 
-def told_apart(
-    golden: str, others: Sequence[str], name: str, inputs: Sequence[Sequence[Any]]
-) -> list[list[Any] | None]:
-    """For each program an input on which it answers otherwise than the golden one; None where none was found.
+@frozen
+class Alike:
+    """Programs that may do the same as a golden one: its function ``name`` on ``inputs``."""
+
+    golden: str
+    others: Sequence[str]
+    name: str
+    inputs: Sequence[Sequence[Any]]
+
+
+def told_apart(groups: Sequence[Alike]) -> list[list[list[Any] | None]]:
+    """For each program of each group an input on which it answers otherwise than the golden one; None where none was found.
 
     What is not decided (a program that never ends, a jail that is not there) counts as not told apart.
     """
-    if not inputs:
-        return [None] * len(others)
     from rlenv.environment import Environment
 
+    pairs = [
+        (task, f"```python\n{BESIDE.format(golden=one.golden, other=other, name=one.name)}\n```")
+        for number, one in enumerate(groups)
+        if (task := _task(one, number)) is not None
+        for other in one.others
+    ]
     stages = [{"use": "code/run", "weight": 0, "options": {"timeout": 5.0}}, {"use": "code/diff"}]
-    cases = [{"args": list(args), "expected": True} for args in inputs]
-    task = Task("Are they alike?", id="alike", info={"tests": {"kind": "function", "entry_point": "alike", "cases": cases}})  # fmt: skip
     try:
         with Environment.from_dict({"name": "alike", "stage": stages}) as env:
-            pairs = [
-                (task, f"```python\n{BESIDE.format(golden=golden, other=other, name=name)}\n```")
-                for other in others
-            ]
-            verdicts = list(env.evaluate_many(pairs))
+            verdicts = iter(list(env.evaluate_many(pairs)) if pairs else ())
     except RlenvError:
-        return [None] * len(others)
-    return [_first(verdict, inputs) for verdict in verdicts]
+        verdicts = iter(())
+    return [
+        [_first(next(verdicts, None), one.inputs) if one.inputs else None for _ in one.others]
+        for one in groups
+    ]
+
+
+def _task(one: Alike, number: int) -> Task | None:
+    cases = [{"args": list(args), "expected": True} for args in one.inputs]
+    tests = {"kind": "function", "entry_point": "alike", "cases": cases}
+    return Task("Are they alike?", id=f"alike-{number}", info={"tests": tests}) if cases else None
 
 
 def _first(verdict: Any, inputs: Sequence[Sequence[Any]]) -> list[Any] | None:
     """The first input that was answered, and otherwise."""
-    for result in verdict.results:
+    for result in verdict.results if verdict is not None else ():
         private = result.outcome.private if result.outcome is not None else None
         for failure in (private or {}).get("failures", ()):
             if failure["why"] == "wrong answer":

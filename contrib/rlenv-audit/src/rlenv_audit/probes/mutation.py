@@ -14,7 +14,7 @@ from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.model import Finding, Result
 from rlenv_audit.programs import arguments, difference, entry_point, of_code, program_of
 from rlenv_audit.statistics import rate
-from rlenv_audit.telling import call, like, told_apart
+from rlenv_audit.telling import Alike, call, like, told_apart
 
 from .base import Probe, Skip, finding, result
 
@@ -57,12 +57,12 @@ def _score(bench: Bench, probe: Probe) -> Result:
             tried.add(task.id)
         alive = [mutant for mutant, reply in scored if bench.pays(reply)]
         killed += len(scored) - len(alive)
-        survivors += _judged(bench, alive)
+        survivors += alive
     if not tried:
         if not complete:
             raise OutOfBudget
         raise Skip("no golden program is paid that a mistake could be made in")
-    return _told(bench, probe, killed, survivors, tried, complete=complete)
+    return _told(bench, probe, killed, _judged(bench, survivors), tried, complete=complete)
 
 
 def _programs(bench: Bench) -> list[tuple[Task, str, str]]:
@@ -100,13 +100,23 @@ def _mutants(bench: Bench, task: Task, gold: str, program: str) -> list[_Mutant]
 
 def _judged(bench: Bench, alive: Sequence[_Mutant]) -> list[_Mutant]:
     """Survivors, each with an input on which it answers otherwise, where one is found."""
-    known = arguments(alive[0].task) if alive else []
-    if not known or bench.left() <= 0:
-        return list(alive)
-    task = alive[0].task
-    inputs = like(known, f"{bench.seed}/{task.id}")
-    found = told_apart(alive[0].golden, [m.source for m in alive], entry_point(task), inputs)
-    return [evolve(mutant, apart=apart) for mutant, apart in zip(alive, found, strict=True)]
+    by_task: dict[str | None, list[_Mutant]] = {}
+    for mutant in alive:
+        by_task.setdefault(mutant.task.id, []).append(mutant)
+    groups = [_alike(bench, some) for some in by_task.values()]
+    found = told_apart(groups) if groups else []
+    return [
+        evolve(mutant, apart=apart)
+        for some, told in zip(by_task.values(), found, strict=True)
+        for mutant, apart in zip(some, told, strict=True)
+    ]
+
+
+def _alike(bench: Bench, some: Sequence[_Mutant]) -> Alike:
+    task = some[0].task
+    known = arguments(task)
+    inputs = like(known, f"{bench.seed}/{task.id}") if known else []
+    return Alike(some[0].golden, [m.source for m in some], entry_point(task), inputs)
 
 
 def _told(
