@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ from click.testing import CliRunner
 from rich.console import Console
 from rlenv_audit import Finding, Result, Scorecard, audit
 from rlenv_audit.cli import command
+from rlenv_audit.differing import difference
 from rlenv_audit.render.page import page
+from rlenv_audit.render.record import read, to_dict, write
 from rlenv_audit.render.sarif import to_sarif
 from rlenv_audit.render.terminal import show
 from rlenv_audit.replaying import replayed
+from rlenv_audit.statistics import rate
 
 SOUND = """
 def score(prompt, response, answer):
@@ -101,6 +105,26 @@ def test_a_finding_that_does_not_replay_says_so(written: Callable[..., Path]) ->
     echoed = next(one for one in card.findings if one.probe == "baselines.echo")
     assert echoed.more["replays"] is False
     assert echoed.title.endswith("alone in a fresh process it gets another reward")
+
+
+@pytest.mark.parametrize("body", ["return float('nan')", "return right(response, answer) * 1.0"])
+def test_a_scorecard_keeps_to_its_schema_and_can_be_read_again(
+    written: Callable[..., Path], body: str
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    home = written(f"{HEAD}\ndef score(response, answer):\n    {body}\n")
+    schema = json.loads(
+        files("rlenv_audit.render").joinpath("audit.schema.json").read_text("utf-8")
+    )
+    only = ["gold", "range", "opinion", "judges", "cost", "baselines.constant"]
+
+    card = audit("written:score", tasks_from="tasks.jsonl", only=only, tasks=4, budget=300.0)
+    write(card, home / "a.json")
+    said = json.loads((home / "a.json").read_text())
+
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(said, schema)
+    assert to_dict(read(home / "a.json")) == to_dict(card)
 
 
 def made(response: str = "x", **more: Any) -> Scorecard:
@@ -188,3 +212,27 @@ def test_an_emitted_test_fails_while_a_reward_depends_on_the_process(
         test()
     written(f"{HEAD}\ndef score(response, answer):\n    return float(right(response, answer))\n")
     test()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ("the constant 'nan' is paid on 4 of 4 tasks", "the constant 'nan' is paid on 12 of 40 tasks", False),
+        ("the constant '0' is paid on 4 of 4 tasks", "the constant '1' is paid on 4 of 4 tasks", True),
+        ("one more than the answer: paid 1", "one more than the answer: paid 1 (and 3 more)", False),
+        ("one more than the answer: paid 1", "ten times the answer: paid 1", True),
+        ("found by search, in 9 tries: paid 1 without the answer", "found by search, in 12 tries: paid 0.9 without the answer, on 2 of 4 tasks searched", False),
+        ("a wrong answer with bullets: paid 1", "a wrong answer with hedges: paid 1", True),
+    ],
+)  # fmt: skip
+def test_the_same_hole_on_another_task_is_nothing_new(before: str, after: str, new: bool) -> None:
+    def titled(title: str, task: str) -> Scorecard:
+        card = made()
+        (result,) = card.results
+        (one,) = result.findings
+        finding = evolve(one, id=f"a.b/{task}", task=task, title=title)
+        return evolve(card, results=(evolve(result, findings=(finding,), rate=rate(1, 4)),))
+
+    found = difference(titled(before, "t1"), titled(after, "t2"))
+
+    assert bool(found.new) is bool(found.closed) is found.worse is new

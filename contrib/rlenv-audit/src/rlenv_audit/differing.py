@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from attrs import frozen
 
 from .model import Finding, Scorecard
@@ -23,10 +25,12 @@ class Difference:
 
 
 def difference(before: Scorecard, after: Scorecard) -> Difference:
-    """What changed; a probe that was not run in both tells nothing."""
+    """What changed; a probe that was not run in both tells nothing of what is closed.
+
+    The same variant of a probe on another task is the same hole: a sample of other tasks makes nothing new.
+    """
     ran = {r.probe for r in before.results if r.rate} & {r.probe for r in after.results if r.rate}
-    old = {f.id: f for f in before.findings if f.probe in ran}
-    new = {f.id: f for f in after.findings}
+    old, new = ({_hole(one) for one in card.findings} for card in (before, after))
     rates = {r.probe: r.rate for r in before.results}
     moved = []
     for result in after.results:
@@ -38,7 +42,14 @@ def difference(before: Scorecard, after: Scorecard) -> Difference:
         ):
             moved.append(f"{result.probe}: {earlier} → {result.rate}")
     return Difference(
-        tuple(f for f in after.findings if f.id not in {g.id for g in before.findings}),
-        tuple(f for number, f in old.items() if number not in new),
+        tuple(one for one in after.findings if _hole(one) not in old),
+        tuple(one for one in before.findings if one.probe in ran and _hole(one) not in new),
         tuple(moved),
     )
+
+
+def _hole(one: Finding) -> tuple[str, str]:
+    """The probe and what it varied, without how often and at which price; of a search, what it found."""
+    found = one.response if one.family == "optimizer" else ""
+    title = re.sub(r",? on \d+ of \d+ tasks.*| \(and \d+ more\)|; alone in .*|, in \d+ tries", "", one.title)  # fmt: skip
+    return one.probe, re.sub(r": (paid|hang|crash|error|unscored|type)\b.*", "", title) + found

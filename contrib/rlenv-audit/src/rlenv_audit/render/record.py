@@ -20,7 +20,7 @@ SCHEMA = "rlenv.audit/1"
 
 
 def to_dict(card: Scorecard) -> dict[str, Any]:
-    """The scorecard as JSON values; docs/reference of the package tells every key."""
+    """The scorecard as JSON values; ``audit.schema.json`` beside this module tells every key."""
     body = {
         key: value for key, value in attrs.asdict(card, recurse=False).items() if key != "results"
     }
