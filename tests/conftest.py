@@ -9,6 +9,7 @@ import tomllib
 import venv
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import Distribution, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[1]
 UNTRACKED = {".git", "out", "dist", "build", "__pycache__"}
 QUIET = ["--disable-pip-version-check", "--no-input"]
+BUILD = """
+import os, sys
+from hatchling.build import build_wheel
+for folder in sys.argv[2:]:
+    os.chdir(folder)
+    build_wheel(sys.argv[1])
+"""
 OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "RLENV_DATA")
 
 
@@ -95,6 +103,17 @@ def closure(*requirements: str) -> dict[str, Distribution]:
     return found
 
 
+def _pip(python: Path) -> list[str]:
+    """The tests' own pip at work in an environment that has none: what ``pip --python`` starts, without starting twice."""
+    pip = find_spec("pip")
+    assert pip is not None, "the environment of the tests has no pip"
+    assert pip.origin is not None
+    runner = Path(pip.origin).with_name("__pip-runner__.py")
+    if runner.exists():
+        return [str(python), str(runner)]
+    return [sys.executable, "-m", "pip", "--python", str(python)]
+
+
 class Stranger:
     """A new virtual environment of somebody else, offline.
 
@@ -109,21 +128,23 @@ class Stranger:
 
     def has(self, *requirements: str) -> None:
         """Make these usable: what the house makes from its wheels, the rest lent."""
-        needed = closure(*requirements)
-        for name, dist in needed.items():
-            if name not in self._wheels:
-                self._lend(dist)
-        own = [str(self._wheels[name]) for name in needed if name in self._wheels]
+        self.borrows(*requirements)
+        own = [str(self._wheels[name]) for name in closure(*requirements) if name in self._wheels]
         if own:
             self.pip("install", "--no-deps", "--no-index", "--no-compile", *own)
 
     def pip(self, verb: str, *args: str, folder: Path = ROOT) -> str:
-        pip = [sys.executable, "-m", "pip", "--python", str(self.python), verb]
-        return run([*pip, *QUIET, *args], folder)
+        return run([*_pip(self.python), verb, *QUIET, *args], folder)
 
     def runs(self, *argv: str, folder: Path) -> str:
         """The output of a command of this environment."""
         return run([str(self.python.parent / argv[0]), *argv[1:]], folder)
+
+    def borrows(self, *requirements: str) -> None:
+        """Make usable what these need from outside the house, and nothing of the house."""
+        for name, dist in closure(*requirements).items():
+            if name not in self._wheels:
+                self._lend(dist)
 
     def _lend(self, dist: Distribution) -> None:
         tops = {f.parts[0] for f in dist.files or () if f.parts[0] not in ("..", "__pycache__")}
@@ -139,9 +160,7 @@ def wheels(
 ) -> Mapping[str, Path]:
     """Name of each distribution → its wheel."""
     out = tmp_path_factory.mktemp("wheels")
-    for folder in distributions:
-        run([sys.executable, "-m", "pip", "wheel", *QUIET, "--no-deps", "--no-index",
-             "--no-build-isolation", "--wheel-dir", str(out), str(folder)], ROOT)  # fmt: skip
+    run([sys.executable, "-c", BUILD, str(out), *map(str, distributions)], ROOT)
     return {w.name.partition("-")[0].replace("_", "-"): w for w in sorted(out.glob("*.whl"))}
 
 

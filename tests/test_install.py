@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -58,16 +60,25 @@ def test_a_wheel_holds_the_package_its_license_and_nothing_else(wheels: Mapping[
 
 @pytest.mark.slow
 def test_plain_pip_installs_from_a_clone(stranger: Any, tmp_path: Path) -> None:
+    """The README's command; what the house needs from elsewhere is lent, what builds it is fetched."""
     fresh = stranger()
+    fresh.borrows("rlenv", "rlenv-plugin-math")
     asked = subprocess.run(
         [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(tmp_path / "d"), "hatchling"],
         capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     if asked.returncode:
         pytest.skip("pip reaches no package index here, so build isolation cannot work")
-    fresh.pip("install", "--no-compile", *(f"./{folder.relative_to(ROOT)}" for folder in FOLDERS))
+    fresh.pip("install", "--no-compile", "./core", "./plugins/rlenv-plugin-math")
 
     assert "math" in fresh.runs("rlenv", "plugins", folder=tmp_path)
+
+
+def test_every_distribution_is_built_alike() -> None:
+    """So that those which plain pip can build in isolation stand for all."""
+    read = [tomllib.loads((folder / "pyproject.toml").read_text("utf-8")) for folder in FOLDERS]
+
+    assert len({json.dumps(manifest["build-system"], sort_keys=True) for manifest in read}) == 1
 
 
 def test_the_test_environment_itself_is_what_constraints_say() -> None:
