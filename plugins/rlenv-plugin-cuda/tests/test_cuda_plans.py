@@ -144,7 +144,7 @@ def test_loops_and_branches_launch_again_and_again() -> None:
         ("y = 1 // 0", "ZeroDivisionError"),
         ("y = z\nz = 1", "no value yet"),
         ("torch = 3", "something else"),
-        ("__x = 3", "begin with a letter"),
+        ("__x = 3", "two underscores"),
         ("def g(m):\n    n = 1\n    return n", "one return"),
         ("def g(m, n=[]):\n    return 1", "one parameter"),
     ],

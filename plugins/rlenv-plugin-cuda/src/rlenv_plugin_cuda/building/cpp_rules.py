@@ -28,6 +28,19 @@ WORDS = {
         ("__has_include", "__has_include_next", "__has_embed"), "a look at the file system"
     ),
     **dict.fromkeys(("_Pragma", "__pragma"), "a pragma in the midst of a line"),
+    **dict.fromkeys(
+        ("malloc", "calloc", "realloc", "new", "__nv_aligned_device_malloc"), "memory of its own"
+    ),
+    **dict.fromkeys(
+        (
+            "__cvta_generic_to_global",
+            "__cvta_global_to_generic",
+            "__cvta_shared_to_generic",
+            "__cvta_local_to_generic",
+            "__cvta_constant_to_generic",
+        ),
+        "a pointer made of a number",
+    ),
     **dict.fromkeys(("__DATE__", "__TIME__", "__TIMESTAMP__"), "the time of day"),
 }
 _SPLICE = re.compile(r"\\\n")
@@ -77,9 +90,23 @@ def _wrong(kind: str, text: str, tokens: list[tuple[str, str, int]], place: int)
         return "`##` makes words that nobody has read"
     if kind == "word" and text in WORDS:
         return f"`{text}`: {WORDS[text]} has no place in a kernel"
+    if kind == "number" and _address(tokens, place):
+        return f"a pointer made of a number, {text:.20}"
     if kind == "hash" and _first(tokens, place):
         return _directive(tokens, place)
     return ""
+
+
+def _address(tokens: list[tuple[str, str, int]], place: int) -> bool:
+    """Whether a number, but for 0, is cast to a pointer: ``(float*)1`` or ``reinterpret_cast<float*>(1)``."""
+    if not tokens[place][1].strip("0xXuUlL"):
+        return False
+    before = [
+        t for kind, t, _ in tokens[max(0, place - 24) : place] if kind not in ("space", "newline")
+    ]
+    while before and before[-1] == "(":
+        before.pop()
+    return before[-2:] in (["*", ")"], ["*", ">"])
 
 
 def _directive(tokens: list[tuple[str, str, int]], place: int) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["Untidy", "tidied"]
+__all__ = ["Untidy", "tidied", "trimmed"]
 
 NODES = 4000  # of all helpers that are written out
 _TYPES = (
@@ -37,8 +37,18 @@ def tidied(tree: ast.Module) -> ast.Module:
     Raises:
         Untidy: an annotation that could do something, or a helper without end.
     """
-    tree.body = [node for node in tree.body if not (_main(node) or _exports(node) or _text(node))]
+    tree.body = [node for node in tree.body if not _main(node)]
     _Plain(_private(tree)).visit(tree)
+    return trimmed(tree)
+
+
+def trimmed(tree: ast.Module) -> ast.Module:
+    """The same program, with its names and annotations as they are; its tree is changed in place.
+
+    Raises:
+        Untidy: a helper without end.
+    """
+    tree.body = [node for node in tree.body if not (_main(node) or _exports(node) or _text(node))]
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     helpers = {node.name: node for node in functions if _helper(node)}
     for node in tree.body:

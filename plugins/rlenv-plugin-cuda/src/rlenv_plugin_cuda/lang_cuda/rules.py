@@ -13,6 +13,7 @@ import re
 from attrs import frozen
 
 from rlenv_plugin_cuda.building.cpp_rules import refused
+from rlenv_plugin_cuda.guest.kernel_tidy import Untidy, trimmed
 from rlenv_plugin_cuda.planning.rules import Names, check_constant, check_plan, plain, what
 from rlenv_plugin_cuda.planning.values import Refused
 
@@ -101,7 +102,9 @@ def _plan(source: str, names: Names) -> ast.FunctionDef:
     if "\\" in text or len(text) > PLAN_BYTES:
         raise Refused(begin + 1, f"a plan has no backslash, and at most {PLAN_BYTES} bytes")
     try:
-        tree = ast.parse("\n" * begin + text)
+        tree = trimmed(ast.parse("\n" * begin + text))
+    except Untidy as error:
+        raise Refused(error.line, error.said) from None
     except SyntaxError as error:
         raise Refused(error.lineno or begin, f"the plan is no Python: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from rlenv_plugin_cuda.guest.kernel_tidy import Untidy, trimmed
 from rlenv_plugin_cuda.planning.rules import Names, check_constant, check_plan, plain, what
 from rlenv_plugin_cuda.planning.values import Refused
 
@@ -67,7 +68,9 @@ def read(source: str) -> Answer:
     if len(source.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
         raise Refused(1, f"the program is longer than {SOURCE_BYTES} bytes")
     try:
-        tree = ast.parse(source)
+        tree = trimmed(ast.parse(source))
+    except Untidy as err:
+        raise Refused(err.line, err.said) from None
     except SyntaxError as err:
         raise Refused(err.lineno or 1, f"no Python: {err.msg}") from None
     except (ValueError, RecursionError, MemoryError) as err:

@@ -15,6 +15,7 @@ REMEDY = (
 )
 _HOME = Path(__file__).parents[1]
 BOOT_FILES = (
+    "guest/kernel_tidy",
     "guest/kernel_wire",
     "planning/reading",
     "planning/rules",

@@ -69,8 +69,10 @@ def as_grid(node: ast.FunctionDef) -> ast.Lambda:
 
 def plain(name: str, line: int) -> None:
     """Raises Refused for a name that is not for answers."""
-    if (name.startswith("_") and name != "_") or len(name) > 80 or not name.isascii():
-        raise Refused(line, f"`{name:.40}`: names begin with a letter, and have at most 80")
+    if name.startswith("__") or len(name) > 80 or not name.isascii():
+        raise Refused(
+            line, f"`{name:.40}`: names begin with no two underscores, and have at most 80 letters"
+        )
 
 
 def check_plan(node: ast.FunctionDef, names: Names) -> None:
