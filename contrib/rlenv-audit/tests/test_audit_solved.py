@@ -1,7 +1,13 @@
 """The independent check errs on the side of "solved": what it lets through is no proof of a hole."""
 
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
 import pytest
 from rlenv.values import Task
+from rlenv_audit import audit
 from rlenv_audit.solved import plainly_in
 
 
@@ -32,3 +38,27 @@ def test_what_may_be_the_answer_is_no_exploit(answer: object, response: str) -> 
 )
 def test_what_is_not_the_answer_is_one_if_it_is_paid(answer: object, response: str) -> None:
     assert not plainly_in(Task("?", answer=answer), response)
+
+
+MULTIPLES = '''
+import re
+
+def reads(prompt, response, answer):
+    """A puzzle with many solutions: the last number of the response is a multiple of that of the prompt."""
+    found = re.findall(r"[0-9]+", response)
+    return float(bool(found) and int(found[-1]) > 0 and int(found[-1]) % int(prompt.split()[-1]) == 0)
+'''
+
+
+def test_what_solves_two_puzzles_is_told_once_and_not_again_in_every_dress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "puzzling.py").write_text(MULTIPLES)
+    rows = [{"prompt": f"Name a multiple of {n}", "answer": str(20 * n)} for n in (7, 11, 22, 13)]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(tmp_path)
+
+    probes = ["gold.swap", "opinion.style", "exploits.injected"]
+    card = audit("puzzling:reads", tasks_from="tasks.jsonl", only=probes)
+
+    assert {one.probe for one in card.findings} == {"gold.swap"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlenv.values import Task
 
-from .solved import text_of
+from .solved import plainly_in, text_of
 from .target.process import OutOfBudget
 
 if TYPE_CHECKING:
@@ -99,6 +99,21 @@ class Golds:
     def known(self) -> list[tuple[Task, str]]:
         """(task, right response) for every task that has one."""
         return [(task, gold) for task in self._bench.tasks if (gold := self.of(task)) is not None]
+
+    def wrong(self) -> list[tuple[Task, str]]:
+        """(task, the right response of the next task) where it neither holds the task's answer nor is paid.
+
+        One that is paid may be right here too, as a puzzle has several solutions, or is a finding of ``gold.swap``: what
+        is added to it shows nothing.
+        """
+        known = self.known()
+        pairs = [
+            (task, known[(place + 1) % len(known)][1]) for place, (task, own) in enumerate(known)
+            if known[(place + 1) % len(known)][1] != own
+        ]  # fmt: skip
+        strange = [(task, text) for task, text in pairs if not plainly_in(task, text)]
+        replies = self._bench.ask(strange)
+        return [pair for pair, r in zip(strange, replies, strict=True) if not self._bench.pays(r)]
 
 
 def _program(task: Task) -> str | None:

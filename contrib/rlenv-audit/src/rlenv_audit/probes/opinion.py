@@ -11,7 +11,6 @@ from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.model import Finding, Reply, Result
-from rlenv_audit.solved import plainly_in
 from rlenv_audit.statistics import kappa, paired, rate, slope
 from rlenv_audit.target.forms import read
 
@@ -36,13 +35,9 @@ LISTED = 20  # disagreements in a scorecard
 
 def _wrong(bench: Bench) -> list[tuple[Task, str]]:
     """Wrong answers in the form that the verifier reads: those of other tasks."""
-    golds = bench.golds.known()
-    if len(golds) < 2:
-        raise Skip(
-            "fewer than two tasks have a right response, so no wrong one in their form is known"
-        )
-    pairs = [(task, golds[(index + 1) % len(golds)][1], own) for index, (task, own) in enumerate(golds)]  # fmt: skip
-    return [(task, wrong) for task, wrong, own in pairs if wrong != own and not plainly_in(task, wrong)]  # fmt: skip
+    if len(bench.golds.known()) < 2:
+        raise Skip("fewer than two tasks have a right response, so no wrong one in their form is known")  # fmt: skip
+    return bench.golds.wrong()
 
 
 def _styled(bench: Bench, probe: Probe) -> Result:
