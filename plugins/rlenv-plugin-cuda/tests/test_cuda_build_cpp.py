@@ -12,9 +12,10 @@ from rlenv.errors import VerifierFault
 from rlenv.sandbox import close_all
 from rlenv_plugin_cuda.artifacts import Program, Report
 from rlenv_plugin_cuda.box import Box
-from rlenv_plugin_cuda.building import asking, builder, nvrtc
+from rlenv_plugin_cuda.building import asking, builder, nvrtc, prelude
 from rlenv_plugin_cuda.building.builder import build
 from rlenv_plugin_cuda.building.cubin import UNBOUNDED
+from rlenv_plugin_cuda.building.prelude import halves
 from rlenv_plugin_cuda.building.report import resources
 from rlenv_plugin_cuda.building.toolchain import missing, toolchain
 from rlenv_plugin_cuda.spec import Array, Kernel
@@ -120,6 +121,25 @@ def test_what_nvcc_knows_without_a_file_is_known(compiled: Compile) -> None:
     report = compiled(source)
     assert report.problem == ""
     assert compiled(source + "int x = y;").line == 7
+
+
+HALF = '#include <cuda_fp16.h>\n#include "cuda_bf16.h"\nextern "C" __global__ void k(const half* a, __nv_bfloat16* o) {{ {} }}\n'
+halved = pytest.mark.skipif(not halves("cuda_bf16.h"), reason="the headers are not installed")
+
+
+@halved
+def test_numbers_of_16_bits_have_their_headers_and_no_macro_of_theirs(compiled: Compile) -> None:
+    sums = "half2 v = __halves2half2(a[0], a[1]); o[0] = __float2bfloat16(__half2float(__hadd(__low2half(v), a[2]) * a[3]));"
+    assert compiled(HALF.format(sums)).kernels
+    report = compiled("#define add nothing\n" + HALF.format("__HALF_TO_US(a[0]);"))
+    assert (report.problem, report.line) == ('identifier "__HALF_TO_US" is undefined', 4)
+
+
+@halved
+def test_headers_that_are_not_installed_are_no_answers_fault(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(prelude, "halves", lambda _: "")
+    with pytest.raises(VerifierFault, match=r"cuda_fp16\.h is not installed here; pip install"):
+        compiled(HALF.format("o[0] = o[1];"))
 
 
 def test_every_kernel_of_a_program_is_reported(compiled: Compile) -> None:

@@ -12,9 +12,10 @@ from .asking import BREAKS, Stopped, asked, tried
 from .cpp_rules import refused
 from .log import said
 from .places import SECONDS, compilers
-from .prelude import NAME, headers
+from .prelude import NAME, headers, lacking
 from .report import Unclear, resources
 from .scrub import complaint
+from .toolchain import REMEDY
 
 __all__ = ["COMPILER", "cpp"]
 
@@ -35,13 +36,16 @@ async def cpp(program: Program, box: Box, arch: str) -> Report:
     if wrong:
         line, said = wrong
         return Report(arch, COMPILER, (), said, line)
+    header = lacking(program.source)
+    if header:
+        raise VerifierFault(Fault("unavailable", f"{header} is not installed here; {REMEDY}"))
     seconds = min(SECONDS, box.budget)
     profile = compilers("cuda", box.min_isolation)
     order = {
         "do": "cuda",
         "source": program.source,
         "options": [f"-arch={arch}", *_WORDS],
-        "headers": headers(),
+        "headers": headers(program.source),
     }
 
     async def once() -> tuple[int, str, bytes]:

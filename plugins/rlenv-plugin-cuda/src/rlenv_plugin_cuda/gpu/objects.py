@@ -91,7 +91,12 @@ async def _cpp(
     if bad:
         raise Wrong(bad[1], bad[0], "refused")
     options = [f"-arch={arch}", *nvrtc._WORDS]
-    order = {"do": "cuda", "source": program.source, "options": options, "headers": headers()}
+    order = {
+        "do": "cuda",
+        "source": program.source,
+        "options": options,
+        "headers": headers(program.source),
+    }
     profile = places.compilers("cuda", box.min_isolation)
 
     async def once() -> Asked:

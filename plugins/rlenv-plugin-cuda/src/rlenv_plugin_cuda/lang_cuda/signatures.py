@@ -19,7 +19,7 @@ _PLAIN = {
     "long long": "i8", "long long int": "i8", "unsigned long": "u8", "unsigned long long": "u8", "size_t": "u8",
     "short": "i2", "unsigned short": "u2", "char": "i1", "signed char": "i1", "unsigned char": "u1", "bool": "b1",
     "unsigned long int": "u8", "unsigned long long int": "u8", "short int": "i2", "unsigned short int": "u2",
-    "int8_t": "i1", "int16_t": "i2", "int32_t": "i4", "int64_t": "i8",
+    "half": "f2", "__half": "f2", "nv_bfloat16": "bf16", "__nv_bfloat16": "bf16", "int8_t": "i1", "int16_t": "i2", "int32_t": "i4", "int64_t": "i8",
     "uint8_t": "u1", "uint16_t": "u2", "uint32_t": "u4", "uint64_t": "u8",
 }  # fmt: skip
 
