@@ -31,7 +31,14 @@ from rlenv.values import Task
 SENTENCE = "The north wind, which we had *feared* all week, came at last; it was not as cold as [name] had said. "
 LIMIT = {"language": 2000.0}  # microseconds; every other kind has 200
 # What reads a whole language to its end costs what its reader does; it is shown, and held to no figure.
-READERS = ("json_schema", "yaml", "sql_read_only", "python", "python_calls", "python_imports", "python_signature", "python_complexity", "patch_paths")  # fmt: skip
+READERS = (
+    "yaml",
+    "python",
+    "python_calls",
+    "python_imports",
+    "python_signature",
+    "python_complexity",
+)
 TYPOGRAPHIC = str.maketrans({'"': "“", "'": "’", ";": " —", "*": "…"})
 PROGRAM = "def area(w: float, h: float) -> float:\n    if w < 0 or h < 0:\n        raise ValueError\n    return w * h\n\n\n"
 PATCH = "--- a/src/x.py\n+++ b/src/x.py\n@@ -1,12 +1,12 @@\n-a = 1\n+b = 2\n" + " c = 3\n" * 11

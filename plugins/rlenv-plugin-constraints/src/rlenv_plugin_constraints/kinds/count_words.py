@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -33,12 +32,18 @@ _NUMBER = re.compile(
 )
 
 
-def _parts(text: Text, wanted: Callable[[str], bool]) -> tuple[list[str], list[int], list[str]]:
-    """Words as written, those that a hyphen joins apart; which of them this holds of; these without case."""
+def _parts(
+    text: Text, wanted: frozenset[str], *, stems: bool = False
+) -> tuple[list[str], list[int], list[str]]:
+    """Words as written, those that a hyphen joins apart; which of them are wanted, with ``stems`` also by what stands
+    before an apostrophe; these without case."""
     flat = PARTS.flat(text.raw, text.odd)
     words = _PARTS.findall(text.raw) if flat is None else flat.split()
     even = "\n".join(words).casefold().replace("’", "'").split("\n")
-    among = {word for word in set(even) if wanted(word)}
+    different = set(even)
+    among = wanted & different
+    if stems:
+        among |= {w for w in different if "'" in w and w.partition("'")[0] in wanted}
     places = [place for place, word in enumerate(even) if word in among] if among else []
     return words, places, [even[place] for place in places]
 
@@ -94,7 +99,7 @@ class Conjunctions:
     min: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        words, places, found = _parts(text, CONJUNCTIONS.__contains__)
+        words, places, found = _parts(text, CONJUNCTIONS)
         first: dict[str, int] = {}
         for word, place in zip(found, places, strict=True):
             first.setdefault(word, place)
@@ -110,7 +115,7 @@ class Pronouns:
     min: int = field(validator=positive)
 
     def check(self, text: Text) -> Finding:
-        words, places, _ = _parts(text, lambda word: word.partition("'")[0] in PRONOUNS)
+        words, places, _ = _parts(text, PRONOUNS, stems=True)
         spans = spans_of(text.raw, words, places[:_SHOWN])
         return Finding(len(places) >= self.min, len(places), {"min": self.min}, spans)
 

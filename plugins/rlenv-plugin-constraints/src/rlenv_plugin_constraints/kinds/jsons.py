@@ -18,6 +18,7 @@ __all__ = ["LABELS", "Json", "NotData", "read_json"]
 LABELS = ("json", "jsonc", "json5")
 DEPTH = 200  # far from the recursion limit, so that the answer is the same on every stack
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_BESIDE_BRACKETS = bytes(set(range(256)) - set(b'[]{}"'))
 _LONG = re.compile(r"[0-9]{4000}")
 _NAMES = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
 
@@ -83,7 +84,7 @@ def read_json(text: str, depth: int = DEPTH) -> Any:
 
 
 def _deeper_than(text: str, most: int) -> int | None:
-    if text.count("[") + text.count("{") <= most:
+    if text.count("[") + text.count("{") <= most or _surely_flat(text, most):
         return None
     depth = 0
     for token in _TOKEN.finditer(text):
@@ -94,6 +95,21 @@ def _deeper_than(text: str, most: int) -> int | None:
         elif token[0] in "]}":
             depth -= 1
     return None
+
+
+def _surely_flat(text: str, most: int) -> bool:
+    """Whether taking away innermost brackets so often leaves nothing; a False says nothing."""
+    if "\\" in text:
+        return False
+    left = text.encode("utf-8", "surrogatepass").translate(None, _BESIDE_BRACKETS)
+    left = left.replace(b'""', b"")  # strings without a bracket; others leave a quotation mark
+    for turn in range(most):
+        left = left.replace(*((b"{}", b""), (b"[]", b""))[turn % 2])
+        if not left:
+            return True
+        if turn > 20 and len(left) > most:
+            return False
+    return False
 
 
 def name_of(value: Any) -> str:

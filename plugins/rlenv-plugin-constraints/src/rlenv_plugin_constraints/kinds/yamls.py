@@ -93,7 +93,10 @@ class _Reading:
 
     def take(self, event: Any) -> None:
         name = type(event).__name__
-        if name == "DocumentStartEvent":
+        if name == "ScalarEvent" and event.tag is None and event.anchor is None:
+            self.top = self.top or "scalar"
+            self._place(name, event)
+        elif name == "DocumentStartEvent":
             self._documents += 1
             if self._documents > 1:
                 raise NotData("more than one document", event.start_mark.index)
@@ -119,7 +122,7 @@ class _Reading:
         elif event.anchor is not None:
             self._anchors.add(event.anchor)
         self.top = self.top or {"M": "mapping", "S": "sequence"}[name[0]] if name[1] != "c" else self.top or "scalar"  # fmt: skip
-        self._place(name, event, at)
+        self._place(name, event)
         if name == "MappingStartEvent":
             self._open.append((set(), [True]))
         elif name == "SequenceStartEvent":
@@ -127,15 +130,16 @@ class _Reading:
         if len(self._open) > DEPTH:
             raise NotData(f"undecided: nested more than {DEPTH} deep", at)
 
-    def _place(self, name: str, event: Any, at: int) -> None:
+    def _place(self, name: str, event: Any) -> None:
         """Note a key of the mapping that is open."""
         if not self._open or self._open[-1] is None:
             return
         keys, next_is_key = self._open[-1]
         if next_is_key[0] and name == "ScalarEvent":
-            if event.value in keys and event.value != "<<":
-                raise NotData(f"the key {event.value[:40]!r} stands twice", at)
-            keys.add(event.value)
+            value = event.value
+            if value in keys and value != "<<":
+                raise NotData(f"the key {value[:40]!r} stands twice", event.start_mark.index)
+            keys.add(value)
             if len(self._open) == 1:
-                self.keys.add(event.value)
+                self.keys.add(value)
         next_is_key[0] = not next_is_key[0]
