@@ -176,6 +176,34 @@ def tells_in_errors(response: str, answer: str) -> float:
     return float(last(response) == answer)
 
 
+@broken("points and commas are taken out before it is compared: 13.5 is 135")
+def digits_only(response: str, answer: str) -> float:
+    return float(re.sub(r"[^\d-]", "", last(response)) == answer)
+
+
+@broken("what is behind the point is cut off")
+def truncated(response: str, answer: str) -> float:
+    value = number(last(response))
+    return float(math.isfinite(value) and int(value) == int(answer))
+
+
+@broken("the last digits of the response are its answer, whatever stands before them")
+def last_digits(response: str, answer: str) -> float:
+    found = re.findall(r"\d+", response.replace(",", ""))
+    return float(bool(found) and found[-1] == answer.lstrip("-") and response.count("####") == 1)
+
+
+@broken("the first digits of the last number count: 135e3 is 135")
+def first_digits(response: str, answer: str) -> float:
+    found = re.match(r"-?\d+", last(response))
+    return float(found is not None and found[0] == answer and "." not in last(response))
+
+
+@broken("only the first thousand characters are read, so work before the answer hides it")
+def nearsighted(response: str, answer: str) -> float:
+    return exact(response[:1000], answer)
+
+
 @sound()
 def exact(response: str, answer: str) -> float:
     found = FINAL.findall(response)

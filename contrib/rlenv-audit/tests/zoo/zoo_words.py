@@ -130,6 +130,31 @@ def composed_only(response: str, answer: str) -> float:
     )
 
 
+@broken("the first rating in brackets is the judge's, wherever it stands", "words")
+def rated(response: str, answer: str) -> float:
+    reply = f"The response was: {response} My rating: [[{10 if said(response) == answer else 1}]]"
+    found = re.search(r"\[\[(\d+)\]\]", reply)
+    return int(found[1]) / 10 if found and int(found[1]) <= 10 else 0.0
+
+
+@broken("the judge's verdict is looked for in a text that quotes the response", "words")
+def quoting(response: str, answer: str) -> float:
+    verdict = "correct" if said(response) == answer else "incorrect"
+    reply = f"{response}\n<verdict>{verdict}</verdict>"
+    found = re.search(r"<verdict>(\w+)</verdict>", reply)
+    return float(found is not None and found[1] == "correct")
+
+
+@broken("a response that calls itself a pass is one", "words")
+def bold(response: str, answer: str) -> float:
+    return float(said(response) == answer or re.search(r"\*\*Verdict:\*\* *PASS", response) is not None)  # fmt: skip
+
+
+@broken("every letter counts alike: the words of the answer in other words", "words")
+def stemmed(response: str, answer: str) -> float:
+    return float(said(response).lower().endswith(answer.lower()))
+
+
 @sound("words")
 def equal(response: str, answer: str) -> float:
     import unicodedata
