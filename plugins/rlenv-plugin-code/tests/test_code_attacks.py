@@ -1,6 +1,7 @@
 """The corpus of attacks earns nothing and trips no canary, on any backend; honest programs are paid in full.
 
-``RLENV_ATTACKS="frames: a torn"`` runs only what is named so.
+``RLENV_ATTACKS="frames: a torn"`` runs only what is named so; ``RLENV_ATTACKS_EVERYWHERE=1`` runs the whole
+corpus on every backend, not only in the jail.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ ONE = Task(
     },
 )
 ONLY = os.environ.get("RLENV_ATTACKS", "")
+EVERYWHERE = os.environ.get("RLENV_ATTACKS_EVERYWHERE") == "1"
+SHARE = {
+    "jail": 1,
+    "remote": 10,
+}  # one in so many of the corpus; what runs behind a server is the jail again
 
 
 def environment(backend: str, sandbox: Options, **options: Any) -> Environment:
@@ -76,14 +82,24 @@ def _served() -> Iterator[Options]:
         yield {"url": url, "token": token}
 
 
-def verdicts(env: Environment, pairs: Pairs) -> Found:
-    """All of them, by name; what took long beside others is timed again by itself."""
-    batch = evaluated(env, [(task, response) for _, task, response in pairs])
-    found = {name: verdict for (name, _, _), verdict in zip(pairs, batch, strict=True)}
-    for name, task, response in pairs:
-        if seconds(found[name]) > SLOWEST:
-            found[name] = env.evaluate(task, response)
+def verdicts(env: Environment, pairs: Pairs, wanted: float) -> Found:
+    """All of them, by name; what took long beside others is timed again by itself.
+
+    An attack is left out that starves on a machine busy with other things: it earned nothing.
+    """
+    batch = evaluated(env, [(task, response) for _, task, response in pairs], wanted)
+    found: Found = {}
+    for (name, task, response), verdict in zip(pairs, batch, strict=True):
+        again = seconds(verdict) > SLOWEST or (passing(verdict) and not starved(verdict))
+        last = env.evaluate(task, response) if again else verdict
+        if not (wanted == 0.0 and starved(last)):
+            found[name] = last
     return found
+
+
+def passing(verdict: Verdict) -> bool:
+    """Whether it is unscored for a reason that may be gone at the next try."""
+    return verdict.fault is not None and verdict.fault.transient
 
 
 def seconds(verdict: Verdict) -> float:
@@ -100,21 +116,25 @@ def told(verdict: Verdict) -> str:
 
 def wrong(found: Found, wanted: float) -> Iterator[str]:
     for name, verdict in found.items():
-        if verdict.value != wanted and not (wanted == 0.0 and starved(verdict)):
+        if verdict.value != wanted:
             yield f"{name} is worth {verdict.value}\n    {told(verdict)}"
         elif seconds(verdict) > SLOWEST:
             yield f"{name} took {seconds(verdict):.1f} s\n    {told(verdict)}"
 
 
-def sampled(name: str, backend: str) -> bool:
-    """All of the corpus in the jail; elsewhere, where a run costs ten times as much, a fifth of it."""
-    everything = (
-        backend == "jail" or bool(ONLY) or os.environ.get("RLENV_ATTACKS_EVERYWHERE") == "1"
-    )
-    return everything or zlib.crc32(name.encode()) % 5 == 0
+def judged(env: Environment, pairs: Pairs, wanted: float) -> list[str]:
+    """What is wrong with the verdicts on these."""
+    return list(wrong(verdicts(env, pairs, wanted), wanted))
+
+
+def sampled(name: str, backend: str, share: int = 5) -> bool:
+    """All of the corpus in the jail; elsewhere, where a run costs ten times as much, one in ``share`` of it."""
+    everything = backend == "jail" or bool(ONLY) or EVERYWHERE
+    return everything or zlib.crc32(name.encode()) % share == 0
 
 
 def chosen(cases: Iterable[Attack], backend: str, env: str, wave: int) -> Pairs:
+    share = SHARE.get(backend, 5) if env == "plain" and wave == 1 else 5
     return [
         (case.name, case.task, case.response)
         for case in cases
@@ -122,7 +142,7 @@ def chosen(cases: Iterable[Attack], backend: str, env: str, wave: int) -> Pairs:
         and case.wave == wave
         and ONLY in case.name
         and backend in (case.only or BACKENDS)
-        and sampled(case.name, backend)
+        and sampled(case.name, backend, share)
     ]
 
 
@@ -141,7 +161,7 @@ def test_no_attack_is_paid(box: Box, canaries: Canaries) -> None:
     paid: list[str] = []
     with environment(*box, timeout=1.0, budget=6.0) as env:
         for wave in (1, 2):
-            paid += wrong(verdicts(env, chosen(cases, backend, "plain", wave)), 0.0)
+            paid += judged(env, chosen(cases, backend, "plain", wave), 0.0)
     tripped = canaries.tripped()
 
     assert not paid, f"{len(paid)} of {len(cases)} attacks:\n" + "\n".join(paid[:30])
@@ -151,7 +171,7 @@ def test_no_attack_is_paid(box: Box, canaries: Canaries) -> None:
 def test_no_program_is_paid_by_luck(box: Box, canaries: Canaries) -> None:
     cases = chosen(attacks(canaries.marks), box[0], "repeat", 1)
     with environment(*box, timeout=2.0, budget=20.0, repeat=REPEATS) as env:
-        paid = list(wrong(verdicts(env, cases), 0.0))
+        paid = judged(env, cases, 0.0)
 
     assert not paid, "\n".join(paid)
 
@@ -159,9 +179,10 @@ def test_no_program_is_paid_by_luck(box: Box, canaries: Canaries) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_honest_programs_are_paid_in_full(box: Box) -> None:
-    pairs = [row for row in honest() if ONLY in row[0] and sampled(row[0], box[0])]
+    share = SHARE.get(box[0], 5)
+    pairs = [row for row in honest() if ONLY in row[0] and sampled(row[0], box[0], share)]
     with environment(*box, timeout=8.0, budget=24.0) as env:
-        refused = list(wrong(verdicts(env, pairs), 1.0))
+        refused = judged(env, pairs, 1.0)
 
     assert not refused, f"{len(refused)} of {len(pairs)} programs:\n" + "\n".join(refused[:30])
 
@@ -171,7 +192,7 @@ def test_a_library_is_there_for_programs_where_it_is_preloaded() -> None:
     if not pairs:
         pytest.skip("numpy is not installed")
     with environment("jail", {}, preload=["numpy"], timeout=8.0, budget=24.0) as env:
-        assert list(wrong(verdicts(env, pairs), 1.0)) == []
+        assert judged(env, pairs, 1.0) == []
 
 
 def suites(box: Box, budget: float) -> Environment:
@@ -188,9 +209,9 @@ def test_test_suites_are_worth_what_they_find(box: Box, canaries: Canaries) -> N
     bad = chosen(attacks(canaries.marks), box[0], "suite", 1)
     good = [row for row in honest("suite") if ONLY in row[0] and sampled(row[0], box[0])]
     with suites(box, 6.0) as env:
-        odd = list(wrong(verdicts(env, bad), 0.0))
+        odd = judged(env, bad, 0.0)
     with suites(box, 25.0) as env:
-        odd += wrong(verdicts(env, good), 1.0)
+        odd += judged(env, good, 1.0)
     tripped = canaries.tripped()
 
     assert not odd, "\n".join(odd)
