@@ -163,7 +163,7 @@ def test_a_target_that_always_hangs_costs_its_budget_and_little_more(
 ) -> None:
     written("def score(response, answer):\n    while True:\n        pass\n", TWO)
 
-    card = audit("written:score", tasks_from="tasks.jsonl", patience=0.3, budget=2.0)
+    card = audit("written:score", tasks_from="tasks.jsonl", patience=0.3, budget=4.0)
 
     assert not card.complete
     assert any(result.reason.startswith("the budget ended") for result in card.results)

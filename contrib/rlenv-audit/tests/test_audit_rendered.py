@@ -189,7 +189,7 @@ def test_a_browser_shows_the_page_from_a_file(tmp_path: Path) -> None:
 
     shown = subprocess.run(
         [str(CHROMIUM), *words, profile, (tmp_path / "audit.html").as_uri()],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     ).stdout  # fmt: skip
 
     assert "some/env file.toml: 1 finding, the worst high</h1>" in shown

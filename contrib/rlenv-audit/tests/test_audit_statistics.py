@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv_audit import Result, Scorecard
 from rlenv_audit.statistics import (
@@ -18,6 +18,7 @@ from rlenv_audit.statistics import (
 )
 from rlenv_audit.thresholds import Thresholds, crossed
 
+unhurried = settings(deadline=None)  # a machine may be busy
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
@@ -45,6 +46,7 @@ def test_nothing_tried_is_not_nothing_found() -> None:
     assert interval(0, 0) == (0.0, 1.0)
 
 
+@unhurried
 @given(counts)
 def test_an_interval_holds_its_share(count: tuple[int, int]) -> None:
     hits, trials = count
@@ -53,6 +55,7 @@ def test_an_interval_holds_its_share(count: tuple[int, int]) -> None:
     assert 0 <= low <= hits / trials <= high <= 1
 
 
+@unhurried
 @given(counts)
 def test_success_and_failure_mirror_each_other(count: tuple[int, int]) -> None:
     hits, trials = count
@@ -62,6 +65,7 @@ def test_success_and_failure_mirror_each_other(count: tuple[int, int]) -> None:
     assert other == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
+@unhurried
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_a_corrected_value_is_never_smaller_and_keeps_the_order(values: list[float]) -> None:
     corrected = holm(values)

@@ -87,7 +87,7 @@ def audit(
     other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
     with _held(spec, patience, loading) as held, _opinion(other, patience, loading) as opinion:
         bench = _bench(
-            held, sampled(held, tasks or most, seed, None if tasks else budget), seed=seed, deadline=time.monotonic() + budget,
+            held, sampled(held, tasks or most, seed, None if tasks else budget), seed=seed, budget=budget,
             right=right or {}, archetypes=(archetype,) if archetype else held.archetypes, full=profile == "full",
             pass_mark=pass_mark or held.pass_mark, second=opinion,
         )  # fmt: skip
@@ -95,9 +95,13 @@ def audit(
     return _judged(_card(target, bench, results, profile, budget, start), limits, step)
 
 
-def _bench(held: Target, tasks: Sequence[Task], *, archetypes: Sequence[str], **more: Any) -> Bench:
+def _bench(
+    held: Target, tasks: Sequence[Task], *, archetypes: Sequence[str], budget: float, **more: Any
+) -> Bench:
+    """The budget begins when all that probes ask with is loaded."""
     corpora, rewrites = list(_attacks(held, archetypes)), list(_rewrites(held))
-    return Bench(held, tasks, archetypes=archetypes, corpora=corpora, rewrites=rewrites, **more)
+    deadline = time.monotonic() + budget
+    return Bench(held, tasks, archetypes=archetypes, corpora=corpora, rewrites=rewrites, deadline=deadline, **more)  # fmt: skip
 
 
 def _card(  # noqa: PLR0917 - as it is told
