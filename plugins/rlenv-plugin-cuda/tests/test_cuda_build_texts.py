@@ -32,7 +32,7 @@ HONEST = {
 
 ATTACKS = {
     "include": '#include "/etc/passwd"\n',
-    "include of a header": "#include <cuda_fp16.h>\n",
+    "include of a header": "#include <cub/cub.cuh>\n",
     "include of ours": '#include "rlenv.h"\n',
     "include of two": "#include <cmath> <math.h>\n",
     "include of a way to one": '#include "../cmath"\n#include <x/../cmath>\n',

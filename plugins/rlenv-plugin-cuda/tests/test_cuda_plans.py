@@ -179,7 +179,7 @@ def test_a_cpp_answer_has_kernels_and_a_plan_beside_them() -> None:
 def test_parameters_of_kernels_are_read_whatever_their_words() -> None:
     found = kernels(
         '/* __global__ void no(int) */ extern "C" {\n__global__ void __launch_bounds__(128, 2)\nf(unsigned long long *x, '
-        "const double y, bool z, half* h, int (*g)[4]) {} __global__ void e(void){} }"
+        "const double y, bool z, half2* h, int (*g)[4]) {} __global__ void e(void){} }"
     )
     assert [kernel.name for kernel in found] == ["f", "e"]
     assert [(p.name, p.code) for p in found[0].parameters][:4] == [
