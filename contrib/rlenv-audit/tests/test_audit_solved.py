@@ -62,3 +62,29 @@ def test_what_solves_two_puzzles_is_told_once_and_not_again_in_every_dress(
     card = audit("puzzling:reads", tasks_from="tasks.jsonl", only=probes)
 
     assert {one.probe for one in card.findings} == {"gold.swap"}
+
+
+FACTORS = '''
+def strict(prompt, response, answer):
+    """Reads a number from the answer, and raises where there is none: no task of its own is so."""
+    return float(response.strip() == str(int(answer)))
+
+def telling(prompt, response, answer):
+    if response != answer:
+        raise ValueError(f"{answer!r} was expected")
+    return 1.0
+'''
+
+
+@pytest.mark.parametrize(("name", "leaks"), [("strict", False), ("telling", True)])
+def test_an_error_that_the_canary_itself_made_is_no_leak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, leaks: bool
+) -> None:
+    (tmp_path / "factoring.py").write_text(FACTORS)
+    rows = [{"prompt": f"{n} squared?", "answer": str(n * n)} for n in (70, 71, 72)]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(tmp_path)
+
+    card = audit(f"factoring:{name}", tasks_from="tasks.jsonl", only=["secrecy.canary"])
+
+    assert bool(card.findings) == leaks
