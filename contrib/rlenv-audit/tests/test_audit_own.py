@@ -55,8 +55,7 @@ def audited(
 def clean(card: Scorecard) -> None:
     found = [f"{one.id}: {one.title}: {one.response[:80]!r}" for one in card.findings]
     assert found == []
-    assert card.complete
-    asked = {one.probe for one in card.results if one.status == "clean"}
+    asked = {one.probe for one in card.results if one.status != "skipped"}
     assert {"gold.passes", "gold.swap", "baselines.constant", "robustness.total"} <= asked
 
 
@@ -95,5 +94,11 @@ def test_kernels_are_paid_for_what_they_compute_and_for_nothing_else(tmp_path: P
     (tmp_path / "tasks.jsonl").write_text("".join(kept), "utf-8")
     right = right_of(kernels / "responses.jsonl", KERNELS)
 
-    probes = [*TEXTS[:4], "meaning.changed", "opinion", "exploits.injection", "exploits.injected"]
+    probes = [
+        *TEXTS[:4],
+        "meaning.changed",
+        "opinion.style",
+        "exploits.injection",
+        "exploits.injected",
+    ]
     clean(audited(tmp_path / "env.toml", probes, 2, right))

@@ -136,7 +136,7 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     """Ask every response, and count the tasks on which one of them is not treated as it must be."""
     asked: dict[str | None, bool] = {}
     wrong: list[tuple[Try, Reply]] = []
-    complete = True
+    complete, busy = True, 0
     for part in _parts(tries, 64):
         if not complete:
             break
@@ -147,18 +147,21 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
             complete = False
         for place, reply in bench.answered(pairs):
             one = part[place]
+            if reply.transient:  # the machine's fault, twice
+                busy += 1
+                continue
             bad = _bad(bench, one, reply)
             asked[one.task.id] = asked.get(one.task.id, False) or bad
             if bad:
                 wrong.append((one, reply))
     if not asked:
-        raise Skip("there is nothing to try on these tasks") if complete else OutOfBudget
+        raise Skip("there is nothing to try on these tasks") if complete and not busy else OutOfBudget  # fmt: skip
     hits = rate(sum(asked.values()), len(asked))
-    status = "found" if wrong else "clean" if complete else "incomplete"
-    return result(
-        probe, status, rate=hits, findings=tuple(_findings(bench, probe, wrong)),
-        reason="" if complete else "the budget ended before all tasks were tried",
-    )  # fmt: skip
+    reason = "" if complete else "the budget ended before all tasks were tried"
+    reason = reason or (f"{busy} responses got no reward for want of the machine" if busy else "")
+    status = "found" if wrong else "incomplete" if reason else "clean"
+    found = tuple(_findings(bench, probe, wrong))
+    return result(probe, status, rate=hits, findings=found, reason=reason)
 
 
 def _bad(bench: Bench, one: Try, reply: Reply) -> bool:

@@ -94,6 +94,8 @@ def _measured(bench: Bench, one: Reply, two: Reply) -> bool:
 
 
 def _same(one: Reply, two: Reply) -> bool:
+    if one.transient or two.transient:  # a machine under load says nothing of the verifier
+        return True
     if one.reward is None or two.reward is None:
         return one.reward is two.reward and one.fault == two.fault
     return one.reward == two.reward or (one.reward != one.reward and two.reward != two.reward)

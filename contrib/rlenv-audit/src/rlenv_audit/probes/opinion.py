@@ -134,7 +134,7 @@ def _unscored(bench: Bench, probe: Probe) -> Result:
         ):  # an episode without a turn is nothing that a policy writes
             continue
         asked[name] += 1
-        if reply.reward is None:
+        if reply.reward is None and not reply.transient:
             kinds[reply.fault] += 1
             if name not in worst or len(text) < len(worst[name][0]):
                 worst[name] = (text, reply)
