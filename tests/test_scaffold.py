@@ -101,7 +101,7 @@ def test_what_rlenv_new_makes_can_be_used_tested_and_published(
     for folder in (plugin, tasks):
         fresh.pip("install", "--no-deps", "--no-build-isolation", "-e", ".", folder=folder)
         assert " passed" in fresh.runs("python", "-m", "pytest", "-q", folder=folder)
-    certified(fresh, desk)
+    certified(fresh, desk, "--examples", "20")
     use_both(fresh, desk)
 
     wheels = [str(publish(fresh, folder)) for folder in (plugin, tasks)]
