@@ -115,10 +115,11 @@ def test_what_means_nothing_to_a_kernel_may_stand_at_the_top(above: str) -> None
         'if __name__ != "__main__":\n    import os\n',
         "def f(x):\n    return f(x)\n",
         "def f(x):\n    return x + x\n" + "".join(f"def f{i}(x):\n    return f{i - 1 if i else ''}(x) + f{i - 1 if i else ''}(x)\n" for i in range(30)),
+        "def f(x):\n    return " + "x + " * 3000 + "x\n",
         "def f(x):\n    return open(x)\n",
         "def f(x):\n    return [y for y in x]\n",
     ],
-    ids=range(6),
+    ids=range(7),
 )  # fmt: skip
 def test_a_helper_of_a_plan_is_an_expression_with_an_end(above: str) -> None:
     name = "f29" if "f29" in above else "f"

@@ -197,12 +197,14 @@ class _Plan(ast.NodeTransformer):
         last = helper.body[-1]
         assert isinstance(last, ast.Return)
         assert last.value is not None
-        made = _Written(given).visit(copy.deepcopy(last.value))
-        self.left -= sum(1 for _ in ast.walk(made))
+        sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in given.items()}
+        parts = list(ast.walk(last.value))
+        words = [part.id for part in parts if isinstance(part, ast.Name)]
+        self.left -= len(parts) + sum(sizes.get(word, 0) for word in words)
         self.inside += 1
         if self.left < 0 or self.inside > 20:
             raise Untidy(node.lineno, f"`{helper.name}` has no end, or takes too long to write out")
-        made = self.visit(made)
+        made = self.visit(_Written(given).visit(copy.deepcopy(last.value)))
         self.inside -= 1
         for part in ast.walk(made):
             ast.copy_location(part, node)
