@@ -14,7 +14,7 @@ EXAMPLE := examples/everyday
 # Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint bench mutants audit-zoo clean
+.PHONY: help run test lint bench mutants audit-zoo audit-wild clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -25,6 +25,7 @@ help:
 	@echo "make bench  ratios against python itself and against peers"
 	@echo "make mutants  see whether the tests notice changes to the code that decides (half an hour; ONLY=math, ONLY=tolerance)"
 	@echo "make audit-zoo  audit every verifier of the zoo: holes that must be found, and sound ones (ten minutes)"
+	@echo "make audit-wild  audit public verifiers that RLENV_PEERS names, into build/wild (half an hour; see benchmarks/README.md)"
 	@echo "make clean  remove what make made, $(VENV) included"
 	@echo "Variables: PYTHON=python3.12  VENV=.venv  OUT=out  JOBS=auto (test processes)"
 
@@ -50,8 +51,11 @@ mutants: $(VENV)-mutants/.mutants
 audit-zoo: $(VENV)/.dev
 	RLENV_ZOO=all $(BIN)/python -m pytest -n $(JOBS) contrib/rlenv-audit/tests/test_audit_zoo.py
 
+audit-wild: $(VENV)/.dev
+	$(BIN)/python benchmarks/audit_wild.py
+
 clean:
-	rm -rf $(VENV) $(VENV)-mutants build/mutants $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mutants build/mutants build/wild $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.venv:

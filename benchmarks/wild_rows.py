@@ -15,6 +15,16 @@ __all__ = ["confirmed", "markdown", "row", "unmeasured"]
 Row = dict[str, Any]
 # What these pay holds the right answer, or nearly: no reward for nothing.
 HEDGES = ("meaning.changed", "baselines.options", "gold.near")
+# Read by hand, and no holes: what is paid there solves the task, or lies within what the package promises.
+READ = {
+    ("reasoning-gym: jugs", "gold.swap"): "other tasks' pourings may solve this one too",
+    ("reasoning-gym: sokoban", "gold.swap"): "another task's path may solve this one too",
+    ("reasoning-gym: decimal_arithmetic", "gold.near"): "a tolerance of its own",
+    ("reasoning-gym: power_function", "gold.near"): "three significant figures, as asked",
+    ("reasoning-gym: pool_matrix", "secrecy.prompt"): "some answers are their inputs",
+    ("reasoning-gym: rearc", "secrecy.prompt"): "some answers are their inputs",
+    ("reasoning-gym: rotate_matrix", "secrecy.prompt"): "some answers are their inputs",
+}
 HEAD = ("verifier", "tasks", "worst exploit", "free reward", "false negatives", "differs", "crashes, hangs", "p50", "findings (confirmed)", "verdict")  # fmt: skip
 
 
@@ -46,14 +56,17 @@ def _number(text: str) -> float | None:
 
 def row(wild: Wild, version: str, card: Scorecard, replays: Mapping[str, bool]) -> Row:
     """All that the table shows of one audit."""
-    results = [one for one in card.results if one.rate is not None and one.rate.trials]
+    read = [
+        words for (name, probe), words in READ.items() if name == wild.name and _hit(card, probe)
+    ]
+    results = [one for one in card.results if one.rate is not None and one.rate.trials and (wild.name, one.probe) not in READ]  # fmt: skip
     worst = _worst([one for one in results if one.measure == "exploit" and not one.probe.startswith("range.")])  # fmt: skip
     refused = _worst([one for one in results if one.measure == "fn"])
     differs = _worst([one for one in results if one.measure == "nondet"])
     faults = Counter(f.title.partition(": ")[2].partition(":")[0] for r in results if r.measure == "fault" for f in r.findings)  # fmt: skip
-    serious = [f for f in card.findings if f.severity in ("critical", "high")]
+    serious = [f for f in card.findings if f.severity in ("critical", "high") and (wild.name, f.probe) not in READ]  # fmt: skip
     return {
-        "name": wild.name, "package": wild.package, "version": version, "note": wild.note, "tasks": card.tasks,
+        "name": wild.name, "package": wild.package, "version": version, "note": wild.note or "; ".join(read), "tasks": card.tasks,
         "worst": _told(worst), "free": card.figures.get("expected free reward"),
         "constant": next((r.figures.get("best constant") for r in card.results if r.probe == "baselines.constant"), None),
         "refused": _told(refused), "differs": _told(differs), "faults": dict(faults), "p50": card.figures.get("p50"),
@@ -62,6 +75,10 @@ def row(wild: Wild, version: str, card: Scorecard, replays: Mapping[str, bool]) 
         "open": sorted(f.id for f in serious if not replays.get(f.id, False)),
         "incomplete": [r.probe for r in card.results if r.status == "incomplete"], "seconds": round(card.seconds, 1),
     }  # fmt: skip
+
+
+def _hit(card: Scorecard, probe: str) -> bool:
+    return any(one.probe == probe and one.findings for one in card.results)
 
 
 def _worst(results: Sequence[Result]) -> Result | None:
@@ -89,6 +106,8 @@ def _verdict(one: Row) -> str:
     """In two or three words, by what was measured."""
     worst = one["worst"]
     if worst and worst["hits"]:
+        if worst["probe"] == "exploits.executed":
+            return "runs the response"
         if worst["probe"] in HEDGES:
             return "pays hedged answers"
         return "pays for nothing" if worst["share"] > 0.2 else "has holes"
