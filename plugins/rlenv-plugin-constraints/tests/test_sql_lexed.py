@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,3 +38,10 @@ def test_a_simple_statement_is_cut_at_its_signs() -> None:
     assert list(read.texts) == ["SELECT", "A", ",", "'x y'", "FROM", "T1", "WHERE", "T1", ".", "N", "=", "(", "2", ")", ";"]  # fmt: skip
     assert read.line == "kbpskbkbpbp(d);"
     assert read.start(3) == 10
+
+
+@pytest.mark.parametrize("piece", ["[", "'\\\\", '"'])
+def test_what_is_never_closed_is_looked_through_once(piece: str) -> None:
+    for dialect in DIALECTS.values():
+        with contextlib.suppress(Unreadable):
+            lexed(f"SELECT {piece * 30_001}", dialect)  # quadratic, this takes seconds

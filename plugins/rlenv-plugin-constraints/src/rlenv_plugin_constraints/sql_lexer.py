@@ -101,7 +101,9 @@ def _pattern(dialect: Dialect, *, named: bool) -> re.Pattern[str]:
         ("sign_", r"::|:=|<=|>=|<>|!=|\|\||->>?|."),
     ]
     if not named:
-        return re.compile(rf"\s*+({'|'.join(part for _, part in parts)})", re.DOTALL)
+        # what is bad takes the rest along, so that nothing behind it is looked through again and again
+        one = "|".join(rf"(?:{part}).*+" if name == "bad" else part for name, part in parts)
+        return re.compile(rf"\s*+({one})", re.DOTALL)
     body = "|".join(f"(?P<{name}>{part})" for name, part in parts)
     return re.compile(rf"\s*+(?:{body})", re.DOTALL)
 
