@@ -69,6 +69,9 @@ def strict(prompt, response, answer):
     """Reads a number from the answer, and raises where there is none: no task of its own is so."""
     return float(response.strip() == str(int(answer)))
 
+def stricter(prompt, response, answer):
+    return float(int(answer) == int(response))
+
 def telling(prompt, response, answer):
     if response != answer:
         raise ValueError(f"{answer!r} was expected")
@@ -76,7 +79,9 @@ def telling(prompt, response, answer):
 '''
 
 
-@pytest.mark.parametrize(("name", "leaks"), [("strict", False), ("telling", True)])
+@pytest.mark.parametrize(
+    ("name", "leaks"), [("strict", False), ("stricter", False), ("telling", True)]
+)
 def test_an_error_that_the_canary_itself_made_is_no_leak(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, leaks: bool
 ) -> None:

@@ -198,7 +198,9 @@ def _canary(bench: Bench, probe: Probe) -> Result:
         texts = [*WRONG, FAILING.format(f=entry_point(task))]
         for text, reply in zip(texts, _asked(bench, one, texts), strict=True):
             words = f"{reply.said}\n{reply.message}"
-            if (hit := in_sight(one.mark, words)) and not _its_own_doing(bench, task, text, reply):
+            if (hit := in_sight(one.mark, words)) and not _its_own_doing(
+                bench, task, one.task, text, reply
+            ):
                 title = f"a canary planted as the answer comes back, {hit}"
                 more = {"said": words[:300], "under": {"task": task_to(one.task)}}
                 found.append(
@@ -208,9 +210,12 @@ def _canary(bench: Bench, probe: Probe) -> Result:
     return counted(probe, found, len(found), len(pairs))
 
 
-def _its_own_doing(bench: Bench, task: Task, text: str, reply: Reply) -> bool:
-    """An error that the canary made, as where a number is read from it: with the task's own answer there is none."""
-    return reply.fault == "error" and bench.target.ask(task, text).fault != "error"
+def _its_own_doing(bench: Bench, task: Task, made: Task, text: str, reply: Reply) -> bool:
+    """An error that the canary made, as where a number is read from it: with the task's own answer it is another, or none."""
+    if reply.fault != "error":
+        return False
+    own = bench.target.ask(task, text)
+    return own.message != reply.message.replace(str(made.answer), str(task.answer))
 
 
 def _sandbox(bench: Bench, probe: Probe) -> Result:
