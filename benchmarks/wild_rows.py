@@ -21,6 +21,7 @@ READ = {
     ("reasoning-gym: sokoban", "gold.swap"): "another task's path may solve this one too",
     ("reasoning-gym: decimal_arithmetic", "gold.near"): "a tolerance of its own",
     ("reasoning-gym: power_function", "gold.near"): "three significant figures, as asked",
+    ("reasoning-gym: manipulate_matrix", "secrecy.prompt"): "some answers are their inputs",
     ("reasoning-gym: pool_matrix", "secrecy.prompt"): "some answers are their inputs",
     ("reasoning-gym: rearc", "secrecy.prompt"): "some answers are their inputs",
     ("reasoning-gym: rotate_matrix", "secrecy.prompt"): "some answers are their inputs",
