@@ -64,7 +64,7 @@ def _at_typed(array: Any, index: Any, line: Any) -> Any:
         return None
     single = isinstance(index, (types.Integer, types.Boolean))
     rank = 1 if single else len(index) if isinstance(index, types.BaseTuple) else 0
-    if rank != array.ndim:
+    if not 0 < rank <= array.ndim:  # with fewer it is a row
         return None
     if single:
         return lambda array, index, line: _inside(index, array.shape[0], line)

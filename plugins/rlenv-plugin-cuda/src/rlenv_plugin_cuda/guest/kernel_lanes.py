@@ -193,8 +193,8 @@ class Thread:
         return _buffer(array).change(index, value, lambda old, new: old ^ new)
 
 
-def _buffer(thing: Any) -> Buffer:
-    if not isinstance(thing, Buffer):
+def _buffer(thing: Any) -> Any:
+    if not isinstance(getattr(thing, "of", thing), Buffer):
         name = getattr(thing, "name", "that")
         raise Broken("input", f"{name} is an input, and is changed atomically")
     return thing

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from kernel_row import Row
 from kernel_store import CODES, rounded, wrap
 
 TYPE_CHECKING = False
@@ -125,12 +126,20 @@ class Input:
             place += i * step
         return place
 
+    def _fewer(self, index: Any) -> bool:
+        return (len(index) if index.__class__ is tuple else 1) < self.ndim
+
+    def _row(self, index: Any) -> Row:
+        return Row(self, index if index.__class__ is tuple else (index,))
+
     def _who(self) -> str:
         return self.clock.name(self.clock.thread)
 
     def __getitem__(self, index: Any) -> Any:
         if index.__class__ is int and self.ndim == 1 and 0 <= index < self.size:
             return self.data[index]
+        if self._fewer(index):
+            return self._row(index)
         return self.data[self.at(index)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -181,6 +190,8 @@ class Buffer(Input):
                 place = i * columns + j
             else:
                 place = self.at(index)
+        elif self._fewer(index):
+            return self._row(index)
         else:
             place = self.at(index)
         if not self.init[place]:
@@ -331,6 +342,8 @@ class Local(Buffer):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Any:
+        if self._fewer(index):
+            return self._row(index)
         place = self.at(index)
         if not self.init[place]:
             raise Broken(

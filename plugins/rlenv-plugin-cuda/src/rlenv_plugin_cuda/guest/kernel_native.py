@@ -249,7 +249,7 @@ def _untyped(error: Exception) -> Any:
     if not isinstance(error, NumbaError):
         return error
     text = " ".join(str(error).split())
-    if "readonly array" in text:
+    if "modify readonly array" in text:
         return Broken("input", "an input is written")
     found = LINE.search(text)
     broken = Broken("type", f"numba cannot compile it: {text[:160]}")
