@@ -179,12 +179,12 @@ def test_a_strong_leak_is_learned_instead_of_the_task_and_the_fix_undoes_it(trai
 def test_the_delta_of_the_rollouts_alarms_before_the_fix_and_not_after_it(trained, when, alarm):
     out, _ = trained
 
-    def rows(split: str) -> list[tuple[float, float]]:
+    def rows(split: str) -> list[tuple[float, float, str]]:
         read = [
             json.loads(line) for line in (out / f"{when}-{split}.jsonl").read_text().splitlines()
         ]
         assert len(read) == 21 * 160
-        return [(row["step"], row["reward"]) for row in read]
+        return [(row["step"], row["reward"], row["task"]) for row in read]
 
     assert delta.measured(rows("train"), rows("heldout")).alarm is alarm
 

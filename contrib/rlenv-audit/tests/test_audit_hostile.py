@@ -72,8 +72,8 @@ DEEDS = {
     "sys.exit(3)": "SystemExit: 3",
     "os._exit(0)": "the process of the target ended",
     "os.abort()": "the process of the target ended",
-    "os.closerange(3, 64)": "the process of the target ended",
-    "[os.write(fd, b'{}\\n') for fd in range(3, 64) if writable(fd)]": "the process of the target ended",
+    "os.closerange(3, 1024)": "the process of the target ended",
+    "[os.write(fd, b'{}\\n') for fd in range(3, 1024) if writable(fd)]": "the process of the target ended",
     "time.sleep(60)": "no reward after",
     "[0 for _ in iter(int, 1)]": "no reward after",
     "(signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60))": "no reward after",
@@ -106,6 +106,21 @@ def test_whatever_a_target_does_costs_the_reward_of_that_response_only(
 
     wrong = {deed: words for deed, words in said.items() if DEEDS[deed] not in words}
     assert wrong == {}
+
+
+def test_nobody_answers_for_what_an_earlier_response_did_to_the_process(
+    written: Callable[..., Path],
+) -> None:
+    written(HONEST + OBEDIENT, TWO)
+
+    with Target(Spec("written:score", "", "tasks.jsonl")) as target:
+        task = target.tasks[0]
+        deed = "do __import__('threading').Timer(0.2, os._exit, [0]).start() or 0.0"
+        assert target.ask(task, deed).reward == 0.0
+        assert target._process is not None
+        target._process.wait(60)
+        assert target.ask(task, "#### 62").reward == 1.0
+        assert target.ask(task, "do os._exit(0)").fault == "crash"
 
 
 @pytest.mark.parametrize(

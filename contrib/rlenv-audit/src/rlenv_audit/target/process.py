@@ -119,13 +119,14 @@ class Target:
         replies: dict[int, Reply] = {}
         todo = list(range(len(pairs)))
         while todo and (not replies or time.monotonic() < until):
+            fresh = self._process is None
             got = dict(self._round([pairs[index] for index in todo], how))
             replies |= {todo[place]: reply for place, reply in got.items()}
             for place, reply in got.items():
                 task, text = pairs[todo[place]]
                 if reply.mutated:
                     self.changed.setdefault(task.id, (text, reply))
-            if not got and how == "alone":
+            if not got and how == "alone" and fresh:
                 replies[todo[0]] = Reply(None, "crash", "the process of the target ended")
             todo = [index for index in todo if index not in replies]
             if todo and how != "alone":
@@ -135,7 +136,8 @@ class Target:
 
     def _round(self, pairs: Sequence[Pair], how: str) -> Iterator[tuple[int, Reply]]:
         """Replies until all are there, or the process is gone; alone, the response that it hung on is named."""
-        if self._process is None:
+        fresh = self._process is None
+        if fresh:
             self._start()
         orders = [
             [task.id if task.id in self._own else task_to(task), text] for task, text in pairs
@@ -152,8 +154,10 @@ class Target:
                 yield index, _reply(message)
         except (TimeoutError, OSError, ValueError, KeyError) as error:
             self._kill()
+            hung = isinstance(error, TimeoutError)
+            if not (fresh or hung or seen):
+                return  # a response of an earlier round may have done it: a fresh process is asked
             if (how == "alone" or (how == "many" and self._in_turn)) and len(seen) < len(pairs):
-                hung = isinstance(error, TimeoutError)
                 said = (
                     f"no reward after {self.patience:g} s"
                     if hung
