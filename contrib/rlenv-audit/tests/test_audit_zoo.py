@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,9 +28,11 @@ BUDGET = 60.0 if ALL else 300.0
 
 
 @pytest.fixture(autouse=True)
-def _beside_the_zoo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ZOO)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ZOO), os.environ.get("PYTHONPATH", "")]))
+def _beside_the_zoo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In a copy: some members run programs where they stand, and those write files."""
+    copy = shutil.copytree(ZOO.parent, tmp_path / "tests") / ZOO.name
+    monkeypatch.chdir(copy)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")]))
 
 
 @pytest.fixture(scope="session")
