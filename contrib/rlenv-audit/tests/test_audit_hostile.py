@@ -74,6 +74,7 @@ DEEDS = {
     "os.abort()": "the process of the target ended",
     "os.closerange(3, 1024)": "the process of the target ended",
     "[os.write(fd, b'{}\\n') for fd in range(3, 1024) if writable(fd)]": "the process of the target ended",
+    "[os.write(fd, b'{\"done\": true}\\n') for fd in range(3, 1024) if writable(fd)]": "the process of the target ended",
     "time.sleep(60)": "no reward after",
     "[0 for _ in iter(int, 1)]": "no reward after",
     "(signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60))": "no reward after",

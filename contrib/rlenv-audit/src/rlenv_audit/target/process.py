@@ -119,15 +119,12 @@ class Target:
         replies: dict[int, Reply] = {}
         todo = list(range(len(pairs)))
         while todo and (not replies or time.monotonic() < until):
-            fresh = self._process is None
             got = dict(self._round([pairs[index] for index in todo], how))
             replies |= {todo[place]: reply for place, reply in got.items()}
             for place, reply in got.items():
                 task, text = pairs[todo[place]]
                 if reply.mutated:
                     self.changed.setdefault(task.id, (text, reply))
-            if not got and how == "alone" and fresh:
-                replies[todo[0]] = Reply(None, "crash", "the process of the target ended")
             todo = [index for index in todo if index not in replies]
             if todo and how != "alone":
                 how = "alone"  # whoever killed it is found one by one
@@ -148,6 +145,8 @@ class Target:
             while True:
                 message = self._receive(self.patience)
                 if "done" in message:
+                    if len(seen) < len(pairs):
+                        raise ValueError("the target says so, and not its process")
                     return
                 index = int(message["index"])
                 seen.add(index)
