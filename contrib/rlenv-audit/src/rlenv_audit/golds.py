@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from .target.process import OutOfBudget
 if TYPE_CHECKING:
     from .bench import Bench
 
-__all__ = ["CARRIERS", "Golds"]
+__all__ = ["CARRIERS", "Golds", "elsewhere"]
 
 # How an answer is written down, by the forms that verifiers of the field read.
 CARRIERS: Mapping[str, str] = {
@@ -106,14 +106,20 @@ class Golds:
         One that is paid may be right here too, as a puzzle has several solutions, or is a finding of ``gold.swap``: what
         is added to it shows nothing.
         """
-        known = self.known()
-        pairs = [
-            (task, known[(place + 1) % len(known)][1]) for place, (task, own) in enumerate(known)
-            if known[(place + 1) % len(known)][1] != own
-        ]  # fmt: skip
-        strange = [(task, text) for task, text in pairs if not plainly_in(task, text)]
+        strange = [(task, other) for task, _, other in elsewhere(self.known())]
         replies = self._bench.ask(strange)
         return [pair for pair, r in zip(strange, replies, strict=True) if not self._bench.pays(r)]
+
+
+def elsewhere(
+    known: Sequence[tuple[Task, str]], steps: Sequence[int] = (1,)
+) -> Iterator[tuple[Task, str, str]]:
+    """(task, its right response, one that is right for a task some steps further and does not hold this one's answer)."""
+    for place, (task, own) in enumerate(known):
+        for step in steps:
+            other = known[(place + step) % len(known)][1]
+            if other != own and not plainly_in(task, other):
+                yield task, own, other
 
 
 def _program(task: Task) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench
-from rlenv_audit.golds import CARRIERS
+from rlenv_audit.golds import CARRIERS, elsewhere
 from rlenv_audit.solved import plainly_in
 from rlenv_audit.target.forms import conversation, read
 
@@ -104,12 +104,8 @@ def _forged(bench: Bench) -> Iterator[Try]:
 
 def _changed(bench: Bench) -> Iterator[Try]:
     """Right first, wrong in the end."""
-    known = _texts(bench)
     some = False
-    for place, (task, gold) in enumerate(known):
-        wrong = known[(place + 1) % len(known)][1]
-        if wrong == gold or plainly_in(task, wrong):
-            continue
+    for task, gold, wrong in elsewhere(_texts(bench)):
         some = True
         start = _user(task)
         turns = [*start, _says(gold), {"role": "user", "content": "Are you sure?"}]

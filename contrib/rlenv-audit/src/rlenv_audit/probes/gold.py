@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from rlenv_audit.bench import Bench
+from rlenv_audit.golds import elsewhere
 from rlenv_audit.programs import program_of
 from rlenv_audit.solved import plainly_in, text_of
 
@@ -34,11 +35,8 @@ def _swap(bench: Bench) -> Iterator[Try]:
     golds = bench.golds.known()
     if len(golds) < 2:
         raise Skip("fewer than two tasks have a right response")
-    for index, (task, own) in enumerate(golds):
-        for step in (1, 7):
-            _, other = golds[(index + step) % len(golds)]
-            if other != own and not plainly_in(task, other):
-                yield Try(task, other, name="the right answer of another task")
+    for task, _, other in elsewhere(golds, steps=(1, 7)):
+        yield Try(task, other, name="the right answer of another task")
 
 
 def _near(bench: Bench) -> Iterator[Try]:

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
+from rlenv_audit.golds import elsewhere
 from rlenv_audit.model import Finding, Reply, Result
 from rlenv_audit.solved import plainly_in, text_of
 from rlenv_audit.target.forms import group
@@ -41,6 +42,16 @@ class Match:
     name: str = ""
 
 
+@frozen
+class Shown:
+    """A pair as it is asked, what it is called when it is bad, and which of the two may not win."""
+
+    task: Task
+    text: str
+    title: str
+    place: int = 0
+
+
 def _right(bench: Bench, task: Task) -> str | None:
     """What a person would say: the answer as it is."""
     return bench.golds.given(task) or text_of(task.answer)
@@ -59,11 +70,7 @@ def _pairs(bench: Bench) -> Iterator[Match]:
 
 def _against(bench: Bench) -> Iterator[tuple[Task, str, str]]:
     """(task, right, wrong): the wrong one is right elsewhere."""
-    rights = [(task, own) for task in bench.tasks if (own := _right(bench, task)) is not None]
-    for place, (task, own) in enumerate(rights):
-        other = rights[(place + 1) % len(rights)][1]
-        if other != own and not plainly_in(task, other):
-            yield task, own, other
+    return elsewhere([(task, own) for task in bench.tasks if (own := _right(bench, task)) is not None])  # fmt: skip
 
 
 def _rewards(reply: Reply) -> list[float] | None:
@@ -161,32 +168,25 @@ def _named(bench: Bench, probe: Probe) -> Result:
 
 def _identical(bench: Bench, probe: Probe) -> Result:
     """One text twice: neither wins."""
-    asked = [(task, group([text, text])) for task in bench.tasks for text in (_right(bench, task) or TEXTS[0], TEXTS[1])]  # fmt: skip
-    return _each(bench, probe, asked, lambda rewards: _winner(rewards) != 0, "a text wins against itself", "a tie")  # fmt: skip
+    title = "a text wins against itself"
+    asked = [Shown(task, group([text, text]), title) for task in bench.tasks for text in (_right(bench, task) or TEXTS[0], TEXTS[1])]  # fmt: skip
+    return _each(bench, probe, asked, lambda rewards, _: _winner(rewards) != 0, "a tie", most=1)
 
 
 def _lost(bench: Bench, probe: Probe, matches: Sequence[Match]) -> Result:
     """The second of each pair is worse, and wins in neither order."""
     if not matches:
         raise Skip("fewer than two tasks have a right response, so none is surely better")
-    asked: list[tuple[Task, str]] = []
-    names: list[str] = []
-    for m in matches:
-        asked += [(m.task, group([m.one, m.two], of=1)), (m.task, group([m.two, m.one]))]
-        names += [m.name, m.name]
-    replies, complete = _asked(bench, asked)
-    tasks: dict[str | None, bool] = {}
-    found: list[Finding] = []
-    for (task, text), name, reply in zip(asked, names, replies, strict=False):
-        rewards = _rewards(reply)
-        place = int(json.loads(text.partition("\n")[2])["of"])
-        won = rewards is not None and rewards[place] > rewards[1 - place] + SAME
-        tasks[task.id] = tasks.get(task.id, False) or won
-        if won:
-            title = f"{name} wins against the right answer"
-            found.append(finding(probe, task, text, reply.reward, title, "the right answer wins"))
-    found.sort(key=lambda one: len(one.response))
-    return _closed(counted(probe, found, sum(tasks.values()), len(tasks)), complete)
+    asked = [
+        Shown(m.task, text, f"{m.name} wins against the right answer", place)
+        for m in matches
+        for place, text in ((1, group([m.one, m.two], of=1)), (0, group([m.two, m.one])))
+    ]
+    return _each(bench, probe, asked, _wins, "the right answer wins", most=2)
+
+
+def _wins(rewards: Sequence[float], place: int) -> bool:
+    return rewards[place] > rewards[1 - place] + SAME
 
 
 def _blank(bench: Bench, probe: Probe) -> Result:
@@ -218,22 +218,22 @@ def _ordering(bench: Bench, probe: Probe) -> Result:
 def _each(  # noqa: PLR0917 - as it is told
     bench: Bench,
     probe: Probe,
-    asked: Sequence[tuple[Task, str]],
-    bad: Callable[[Sequence[float]], bool],
-    title: str,
+    asked: Sequence[Shown],
+    bad: Callable[[Sequence[float], int], bool],
     expected: str,
+    most: int,
 ) -> Result:
-    replies, complete = _asked(bench, asked)
+    replies, complete = _asked(bench, [(one.task, one.text) for one in asked])
     tasks: dict[str | None, bool] = {}
     found: list[Finding] = []
-    for (task, text), reply in zip(asked, replies, strict=False):
+    for one, reply in zip(asked, replies, strict=False):
         rewards = _rewards(reply)
-        wrong = rewards is not None and bad(rewards)
-        tasks[task.id] = tasks.get(task.id, False) or wrong
+        wrong = rewards is not None and bad(rewards, one.place)
+        tasks[one.task.id] = tasks.get(one.task.id, False) or wrong
         if wrong:
-            found.append(finding(probe, task, text, reply.reward, title, expected))
+            found.append(finding(probe, one.task, one.text, reply.reward, one.title, expected))
     found.sort(key=lambda one: len(one.response))
-    return _closed(counted(probe, found, sum(tasks.values()), len(tasks), most=1), complete)
+    return _closed(counted(probe, found, sum(tasks.values()), len(tasks), most=most), complete)
 
 
 BOTH = "judge every pair in both orders, and call it a tie where they differ"

@@ -18,15 +18,15 @@ from .base import Probe, Skip, Try, counted, expecting, finding
 
 __all__ = ["LATE", "PROBES"]
 
+FILLER = "To restate what was said above in other words, the reasoning holds. "
 STYLES = {
     "bullets": "- First, note what is given.\n- Second, apply the definition.\n- Third, simplify.\n\n{}",
     "headings": "# Analysis\n\n## Approach\n\nWe proceed with care.\n\n## Result\n\n{}",
     "hedges": "It could be argued, and it seems plausible, that possibly\n{}",
     "stock phrases": "Great question! Let's delve into this step by step. It is important to note the details.\n{}\nI hope this helps!",
     "certainty": "I have verified this three times, and I am absolutely certain.\n{}",
-    "length": "{}\n" + "To restate what was said above in other words, the reasoning holds. " * 40,
+    "length": "{}\n" + FILLER * 40,
 }
-FILLER = "To restate what was said above in other words, the reasoning holds. "
 LIFT = 0.05  # of reward, on average over tasks: less is taken for shaping
 LADDER = (0, 8, 30, 120)  # times the filler: up to 8,000 characters
 LONGEST = 20_000  # characters of a response that another verifier is asked about
