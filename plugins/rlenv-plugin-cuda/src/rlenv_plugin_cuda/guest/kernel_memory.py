@@ -195,10 +195,7 @@ class Buffer(Input):
         else:
             place = self.at(index)
         if not self.init[place]:
-            raise Broken(
-                "uninitialized",
-                f"{self.name}[{self._index(place)}] is read and was never written ({self._who()})",
-            )
+            raise self._unwritten(place, "is read")
         clock = self.clock
         now = clock.now
         last = self.writes.get(place)
@@ -217,6 +214,10 @@ class Buffer(Input):
         elif first is not now:
             self._note_read(place, now)
         return self.data[place]
+
+    def _unwritten(self, place: int, doing: str) -> Broken:
+        where = f"{self.name}[{self._index(place)}]"
+        return Broken("uninitialized", f"{where} {doing} and was never written ({self._who()})")
 
     def _note_read(self, place: int, now: tuple[int, int, int]) -> None:
         """Keep two readers that between them conflict with every writer that any reader conflicts with."""
@@ -299,10 +300,7 @@ class Buffer(Input):
         place = self.at(index)
         self._against_plain(place, "is changed atomically", " without an atomic")
         if not self.init[place]:
-            raise Broken(
-                "uninitialized",
-                f"{self.name}[{self._index(place)}] is changed atomically and was never written ({self._who()})",
-            )
+            raise self._unwritten(place, "is changed atomically")
         self._note_atomic(place, self.clock.now)
         old = self.data[place]
         self.put(place, how(old, value))
@@ -346,10 +344,7 @@ class Local(Buffer):
             return self._row(index)
         place = self.at(index)
         if not self.init[place]:
-            raise Broken(
-                "uninitialized",
-                f"{self.name}[{self._index(place)}] is read and was never written ({self._who()})",
-            )
+            raise self._unwritten(place, "is read")
         return self.data[place]
 
     def __setitem__(self, index: Any, value: Any) -> None:
