@@ -6,7 +6,7 @@ from pathlib import Path
 
 from answers import serve
 from rlenv import Task
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 STAGE = Equal()

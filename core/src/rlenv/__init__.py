@@ -22,7 +22,7 @@ from .errors import (
     VerifierFault,
     WorkExceeded,
 )
-from .stage import Attempt, GroupStage, Stage
+from .stages import Attempt, GroupStage, Stage
 from .values import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from .engine import Run, Together, Walk, verdict
 from .groups import check_group_now, each_judged, group_call
 from .host import CrewHost, drive
 from .plan import Leaf
-from .stage import Attempt
+from .stages import Attempt
 from .values import StageResult, Verdict
 from .wire import decode_result, decode_verdict
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from .hooks import Examples, hookimpl
-from .stage import Stages
+from .stages import Stages
 from .values import Task
 
 RLENV_API = 1

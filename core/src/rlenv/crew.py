@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .engine import Run, faulted
 from .plan import Leaf, Plan
 from .remote import ship
-from .stage import Attempt
+from .stages import Attempt
 from .values import StageResult
 from .wire import Wire, decode_result, encode_attempt, encode_result
 

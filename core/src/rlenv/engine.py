@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 from .composites import Combined
 from .errors import TaskError, VerifierFault
 from .plan import Branch, Leaf, Node, Plan
-from .stage import Attempt
+from .stages import Attempt
 from .values import Fault, Outcome, ScoreError, StageResult, Verdict
 
 Walk: TypeAlias = Generator[Any, Any, Any]

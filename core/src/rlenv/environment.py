@@ -11,7 +11,7 @@ from .engine import Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
 from .host import AsyncHost, CallerHost, adrive, drive
 from .plan import Plan
-from .stage import Attempt
+from .stages import Attempt
 from .values import Fault, Response, Task, Trajectory, Verdict
 
 if TYPE_CHECKING:

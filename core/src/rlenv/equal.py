@@ -10,7 +10,7 @@ from unicodedata import category, normalize
 from attrs import Attribute, field, frozen
 
 from .errors import TaskError
-from .stage import Attempt
+from .stages import Attempt
 from .values import Outcome, Task
 
 _MATCH = Outcome(1.0, "equal")

@@ -8,7 +8,7 @@ from typing import Any
 
 from .engine import fault_of, faulted, judged
 from .plan import Leaf
-from .stage import Attempt
+from .stages import Attempt
 from .values import StageResult
 
 

@@ -16,7 +16,7 @@ from .values import StageResult, Task, Verdict
 
 if TYPE_CHECKING:
     from .environment import Environment
-    from .stage import Stages
+    from .stages import Stages
 
 API = 1  # major version of this contract
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, Union
 
 from .composites import Composite, Slot
 from .errors import ConfigError, TaskError
-from .stage import DEFAULT_TIMEOUT, PHASES, PLACES
+from .stages import DEFAULT_TIMEOUT, PHASES, PLACES
 from .values import Task
 
 

@@ -15,7 +15,7 @@ from .composites import Composite, Slot
 from .engine import Run, Together, Walk, check_now, faulted, judged, verdict
 from .errors import ConfigError
 from .plan import Leaf, Plan
-from .stage import Attempt
+from .stages import Attempt
 from .values import Outcome, StageResult, Verdict
 from .wire import Wire, decode_attempt, decode_result, encode_result, encode_verdict
 

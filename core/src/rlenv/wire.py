@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from .stage import Attempt
+from .stages import Attempt
 from .values import Fault, Outcome, StageResult, Task, Trajectory, Verdict
 
 Wire: TypeAlias = tuple[Any, ...]

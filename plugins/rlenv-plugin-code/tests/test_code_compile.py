@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from code_runs import closed_sandbox, jailed, task_of
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_code.artifacts import Compiled
 from rlenv_plugin_code.stages.compile import Compile

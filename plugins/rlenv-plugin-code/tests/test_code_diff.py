@@ -9,7 +9,7 @@ import pytest
 from code_runs import closed_sandbox, task_of
 from rlenv.composites import Slot
 from rlenv.environment import Environment
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.stages.diff import Diff

@@ -10,7 +10,7 @@ from code_runs import closed_sandbox, task_of
 from rlenv.composites import Slot
 from rlenv.environment import Environment
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.stages.compile import Compile

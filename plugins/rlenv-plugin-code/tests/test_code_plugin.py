@@ -13,7 +13,7 @@ import rlenv_plugin_code as plugin
 from code_corpus import evaluated
 from rlenv import Environment, Examples, Slot, Task
 from rlenv.plugins import registry
-from rlenv.stage import PHASES
+from rlenv.stages import PHASES
 
 BEFORE = {"diff": ("run",)}  # what makes the artifacts they need
 STAGES = sorted(plugin.rlenv_stages())

@@ -10,7 +10,7 @@ from code_runs import closed_sandbox, jailed, task_of
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.errors import TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_code.costs import Cost, score
 from rlenv_plugin_code.stages.speed import Speed

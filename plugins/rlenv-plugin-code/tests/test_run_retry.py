@@ -10,7 +10,7 @@ import pytest
 from code_runs import function_task
 from rlenv.errors import ConfigError, VerifierFault
 from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, Profile
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.codec import decode

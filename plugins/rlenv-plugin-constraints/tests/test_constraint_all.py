@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.environment import Environment
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_constraints.stages.all import All
 

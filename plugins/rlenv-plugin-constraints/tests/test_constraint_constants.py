@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Task
 from rlenv_plugin_constraints.content import CONSTANTS
 from rlenv_plugin_constraints.stages.ifeval import IFEval

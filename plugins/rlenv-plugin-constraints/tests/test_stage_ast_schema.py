@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rlenv.environment import Environment
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Task
 from rlenv_plugin_constraints import examples_ast, examples_schema
 from rlenv_plugin_constraints.stages.ast import Ast

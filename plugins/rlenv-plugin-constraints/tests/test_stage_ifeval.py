@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rlenv.errors import TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Task
 from rlenv_plugin_constraints.stages.ifeval import IFEval, loose_forms
 

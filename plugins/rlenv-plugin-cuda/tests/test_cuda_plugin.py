@@ -12,7 +12,7 @@ import pytest
 import rlenv_plugin_cuda as plugin
 from rlenv import Environment, Slot
 from rlenv.plugins import registry
-from rlenv.stage import PHASES
+from rlenv.stages import PHASES
 from rlenv_plugin_cuda.allowing import refused
 from rlenv_plugin_cuda.artifacts import Program
 from rlenv_plugin_cuda.examples import MATMUL, SAXPY, SUM, VADD

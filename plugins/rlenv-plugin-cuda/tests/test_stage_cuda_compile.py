@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rlenv import Task, VerifierFault
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome
 from rlenv_plugin_cuda.artifacts import Program, Report, Resources
 from rlenv_plugin_cuda.building import toolchain

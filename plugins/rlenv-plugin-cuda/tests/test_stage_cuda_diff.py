@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rlenv import Task
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome
 from rlenv_plugin_cuda.artifacts import Runs, Trial
 from rlenv_plugin_cuda.cases import cases_of

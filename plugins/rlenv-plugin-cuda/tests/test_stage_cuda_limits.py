@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 from rlenv import Task, VerifierFault
 from rlenv.errors import TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome
 from rlenv_plugin_cuda.artifacts import Launch, Program, Report, Resources, Runs, Trial
 from rlenv_plugin_cuda.building import toolchain

@@ -10,7 +10,7 @@ import pytest
 from attrs import define, field
 from rlenv import Environment, Slot, Task, VerifierFault
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome, Verdict
 from rlenv_plugin_cuda import choosing
 from rlenv_plugin_cuda.artifacts import Launch, Program, Runs, Trial

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rlenv import Task, VerifierFault
 from rlenv.errors import TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome
 from rlenv_plugin_cuda.clocks import Measured, Rehearsal
 from rlenv_plugin_cuda.examples import VADD, examples

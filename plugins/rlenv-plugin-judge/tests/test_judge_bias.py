@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from rlenv import Environment, Task
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv_plugin_judge.judging import Judge
 from rlenv_plugin_judge.stages.pairwise import Pairwise
 from rlenv_plugin_judge.stats.length import features, fit

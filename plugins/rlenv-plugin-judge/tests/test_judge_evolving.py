@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rlenv import Environment, Task
 from rlenv.errors import ConfigError, VerifierFault
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome
 from rlenv_plugin_judge.judging import Judge
 from rlenv_plugin_judge.rubric.evolving import against, refused, same, spread, told_already

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_math.boxed import Boxed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rlenv import Task
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 RESTATED = (

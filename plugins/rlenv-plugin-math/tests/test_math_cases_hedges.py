@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 from rlenv import Task
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 PLACES = (

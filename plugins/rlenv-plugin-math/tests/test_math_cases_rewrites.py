@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from rlenv import Task
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv_plugin_math.equal import Equal
 
 FILE = Path(__file__).parent / "cases" / "golds.txt"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_math import match as matching
 from rlenv_plugin_math.equal import Equal

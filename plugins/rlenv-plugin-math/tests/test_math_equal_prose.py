@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Task
 from rlenv_plugin_math.equal import Equal
 

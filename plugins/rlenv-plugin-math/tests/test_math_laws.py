@@ -15,7 +15,7 @@ from decimal import getcontext
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_math import rlenv_attacks, rlenv_examples, rlenv_rewrites
 from rlenv_plugin_math.equal import Equal

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import rlenv_plugin_math as plugin
-from rlenv.stage import PHASES, Attempt
+from rlenv.stages import PHASES, Attempt
 from rlenv.values import Task
 from rlenv_plugin_math.boxed import Boxed
 from rlenv_plugin_math.equal import Equal
@@ -105,7 +105,7 @@ def test_importing_the_plugin_imports_none_of_its_stages() -> None:
 def test_a_plain_number_is_verified_without_parser_units_or_sympy() -> None:
     code = (
         "import sys, json\n"
-        "from rlenv.stage import Attempt\n"
+        "from rlenv.stages import Attempt\n"
         "from rlenv.values import Task\n"
         "from rlenv_plugin_math.equal import Equal\n"
         "stage, task = Equal(), Task('q', answer='18')\n"

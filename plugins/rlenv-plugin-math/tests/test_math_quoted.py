@@ -1,7 +1,7 @@
 """What a response quotes of its prompt is none of its answer."""
 
 import pytest
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Task
 from rlenv_plugin_math.equal import Equal
 

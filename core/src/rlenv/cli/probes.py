@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attrs import frozen
 
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome
 
 

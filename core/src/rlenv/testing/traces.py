@@ -142,7 +142,7 @@ def _children_now() -> list[int]:
 
 def artifacts(bench: Bench, put: set[str], got: set[str]) -> Callable[[], None]:
     """Note the artifacts that the stage puts and takes, until the function returned is called."""
-    from rlenv.stage import Attempt
+    from rlenv.stages import Attempt
 
     leaf = next((leaf for leaf in bench.env._plan.leaves if leaf.path == NAME), None)
     if leaf is None or leaf.check is None:

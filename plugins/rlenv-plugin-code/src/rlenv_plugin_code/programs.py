@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attrs import Attribute
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Task
 
 from .artifacts import Compiled, Program

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rlenv.errors import ConfigError
 from rlenv.sandbox import get
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 from rlenv_plugin_code.artifacts import Answer, Answers
 from rlenv_plugin_code.drive.box import Box

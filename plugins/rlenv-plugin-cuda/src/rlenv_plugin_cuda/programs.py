@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from attrs import frozen
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 
 from .artifacts import Program
 from .fences import Block, Lines, blocks, heard

@@ -7,7 +7,7 @@ from time import monotonic
 
 from attrs import evolve
 from rlenv.errors import VerifierFault
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 
 from .allowing import refused
 from .artifacts import Program, Runs, Trial

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias, cast
 from attrs import asdict, evolve, field, frozen
 from rlenv.errors import ConfigError
 from rlenv.files import File
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from .applied import Applied

@@ -11,7 +11,7 @@ from .extract.boxes import boxes, is_placeholder
 from .extract.visible import visible
 
 if TYPE_CHECKING:
-    from rlenv.stage import Attempt
+    from rlenv.stages import Attempt
 
 
 @frozen

@@ -17,7 +17,7 @@ from .limits import Unparsed
 from .quoted import without_prompt
 
 if TYPE_CHECKING:
-    from rlenv.stage import Attempt
+    from rlenv.stages import Attempt
     from rlenv.values import Task
 
     from .compare import Options

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.environment import Environment
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.testing.bench import said
 from rlenv.testing.law import case, for_all, for_each, law, require, skip
 from rlenv.testing.subject import Subject

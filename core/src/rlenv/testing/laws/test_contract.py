@@ -12,7 +12,7 @@ from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.errors import RlenvError
 from rlenv.plan import Plan
 from rlenv.record import dumps, verdict_from_dict, verdict_to_dict
-from rlenv.stage import PHASES
+from rlenv.stages import PHASES
 from rlenv.testing.bench import Bench, Pair, said
 from rlenv.testing.drawn import everything
 from rlenv.testing.law import broken, case, for_each, law, require, skip

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rlenv.composites import Composite
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.testing.bench import Pair
 from rlenv.testing.law import case, law, require, skip
 from rlenv.testing.probing import probe

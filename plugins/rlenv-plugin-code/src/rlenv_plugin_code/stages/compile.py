@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from attrs import field, frozen, validators
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.artifacts import Answer, Compiled

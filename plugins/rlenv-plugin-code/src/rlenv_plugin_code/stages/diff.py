@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from attrs import field, frozen, validators
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.artifacts import Answer, Answers

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attrs import field, frozen, validators
 from rlenv.errors import TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.artifacts import Answer, Answers, Compiled, Program

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 from attrs import evolve, field, frozen, validators
 from rlenv.errors import ConfigError, PluginError, TaskError, VerifierFault
 from rlenv.sandbox import Tier, rank
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.artifacts import Answer, Answers, Compiled

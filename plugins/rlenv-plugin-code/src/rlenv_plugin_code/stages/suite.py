@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen, validators
 from rlenv.errors import VerifierFault
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_code.boxed import Boxed

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from attrs import asdict, field, frozen
 from rlenv.errors import ConfigError, TaskError
 from rlenv.near import suggest
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_constraints.constraint import Constraint

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen, validators
 from rlenv.errors import TaskError, VerifierFault
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome, Task
 
 from rlenv_plugin_cuda.artifacts import Launch, Program, Report, Resources, Runs

@@ -13,7 +13,7 @@ from rlenv.composites import Composite, Slot
 from rlenv.environment import Environment
 from rlenv.errors import ConfigError, InputError
 from rlenv.files import File
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Verdict
 
 from rlenv_plugin_judge.judging import Judging

@@ -6,7 +6,7 @@ from typing import Literal
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome
 
 from rlenv_plugin_judge.judging import blank, facts, readable, reason

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import asdict, evolve, field, frozen
 from rlenv.errors import ConfigError
 from rlenv.files import File
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Task
 
 from rlenv_plugin_judge.judging import label_key

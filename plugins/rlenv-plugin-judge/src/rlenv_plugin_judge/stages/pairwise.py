@@ -10,7 +10,7 @@ from typing import Literal
 
 from attrs import frozen
 from rlenv.errors import ConfigError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome
 
 from rlenv_plugin_judge.judging import Judging, label_key

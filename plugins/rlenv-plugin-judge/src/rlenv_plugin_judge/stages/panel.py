@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attrs import asdict, field, frozen
 from rlenv.errors import ConfigError, VerifierFault
 from rlenv.files import File
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome, Task
 
 from rlenv_plugin_judge.judging import Judge, Judging, judge_of, readable

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 from rlenv.errors import ConfigError, TaskError
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
 from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, readable, reason

@@ -10,7 +10,7 @@ from typing import Literal
 
 from attrs import frozen
 from rlenv.errors import ConfigError, VerifierFault
-from rlenv.stage import Attempt
+from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome
 
 from rlenv_plugin_judge.judging import Judging, blank, label_key, readable
