@@ -20,7 +20,8 @@ from typing import Any
 import attrs
 import click
 import rlenv
-from rlenv import hooks, stage, values
+from rlenv import hooks, values
+from rlenv import stages as stage
 from rlenv.cli.app import BUILTIN, cli
 from rlenv.cli.explain import REMEDIES
 from rlenv.cli.stages import facts, kind, prose, toml

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .tasks import Tasks
 
 Prompt: TypeAlias = Union[str, Task]
-Pair: TypeAlias = tuple[Prompt, Response]
+Row: TypeAlias = Union[tuple[Prompt, Response], tuple[str, str | None, Response]]
 
 
 class Environment:
@@ -71,7 +71,11 @@ class Environment:
         self._crew: Crew | None = self._hired() if "worker" in self._plan.places else None
         self._host = CallerHost(self._crew)
         self._fingerprint: str | None = None
-        self._observers = self._observing(observers)
+        self._observers: Callable[..., None] | None = None
+        if observers:
+            from .observers import Observers
+
+            self._observers = Observers(observers).tell
 
     # -- what it holds ---------------------------------------------------------------------------
 
@@ -164,45 +168,49 @@ class Environment:
 
     # -- many ------------------------------------------------------------------------------------
 
-    def evaluate_many(
-        self, pairs: Iterable[Pair], workers: int | None = None, *, ordered: bool = True
-    ) -> Iterator[Verdict]:
-        """Verdicts for (prompt or task, response) pairs, lazily, in their order.
+    def evaluate_many(self, rows: Iterable[Row], workers: int | None = None) -> Iterator[Verdict]:
+        """Verdicts for many responses, lazily, in the order of the rows.
 
         Args:
-            pairs: read as needed; a pair that makes no sense gets a verdict with a fault of kind ``input``.
+            rows: (task or prompt, response) pairs or (id, prompt, response) triples, tuples or lists,
+                read as needed.  The id finds the task, also where several tasks share a prompt; the
+                prompt of a triple is None or exactly that task's.  A row that makes no sense gets a
+                verdict with a fault of kind ``input``; the other rows are not affected.
             workers: how many worker processes; given, even inline stages run there.  None: as many as
                 there are cores where a stage wants a worker, else none.
-            ordered: False yields verdicts as they are done, without saying whose they are.
         """
-        numbered = self.evaluate_numbered(pairs, workers)
         from .batch import in_order
 
-        return in_order(numbered) if ordered else (verdict for _, verdict in numbered)
+        return in_order(self.evaluate_as_completed(rows, workers))
 
-    def evaluate_numbered(
-        self, pairs: Iterable[Pair], workers: int | None = None
+    def evaluate_as_completed(
+        self, rows: Iterable[Row], workers: int | None = None
     ) -> Iterator[tuple[int, Verdict]]:
-        """``evaluate_many`` as (index, verdict), each as soon as it is done."""
+        """``evaluate_many`` as (index of the row from 0, verdict) pairs, each as soon as it is done.
+
+        Args:
+            rows: as for ``evaluate_many``.
+            workers: as for ``evaluate_many``.
+        """
         self._needs_no_group()
         if workers is not None and (type(workers) is not int or workers < 1):
             raise ConfigError(f"workers is a whole number ≥ 1 or None, not {workers!r}")
-        return self._numbered(pairs, workers)
+        return self._as_completed(rows, workers)
 
-    def _numbered(
-        self, pairs: Iterable[Pair], workers: int | None
+    def _as_completed(
+        self, rows: Iterable[Row], workers: int | None
     ) -> Iterator[tuple[int, Verdict]]:
         from .batch import concurrent, streamed
 
         seen: dict[int, Attempt] = {}
-        rows = self._rows(pairs, seen if self._observers else None)
+        attempts = self._attempts(rows, seen if self._observers else None)
         crew = self._crew
         if workers is not None and crew is None and "caller" not in self._plan.places:
             crew = self._crew = self._hired(inline=True)
         if crew is None or not crew.complete:
-            numbered = concurrent(rows, self._walk)
+            numbered = concurrent(attempts, self._walk)
         else:
-            numbered = streamed(rows, crew, workers, self._walk, self.fingerprint)
+            numbered = streamed(attempts, crew, workers, self._walk, self.fingerprint)
         for index, result in numbered:
             if index in seen:
                 self._seen(seen.pop(index), result)
@@ -216,7 +224,7 @@ class Environment:
         from .batch import grouped
 
         task = self._task(prompt)
-        rows = [self._row(task, response) for response in responses]
+        rows = [self._attempt_or_fault((task, response)) for response in responses]
         attempts = [row for row in rows if isinstance(row, Attempt)]
         verdicts = iter(grouped(attempts, self._crew, self._walk))
         return [
@@ -263,13 +271,6 @@ class Environment:
 
         return Crew(self._plan, self._memory_mb, inline=inline)
 
-    def _observing(self, observers: Sequence[object]) -> Callable[..., None] | None:
-        if not observers:
-            return None
-        from .observers import Observers
-
-        return Observers(observers).tell
-
     def _seen(self, attempt: Attempt, result: Verdict) -> Verdict:
         if self._observers is not None:
             self._observers(self, attempt.task, attempt.response, result)
@@ -289,10 +290,8 @@ class Environment:
             if problem is not None:
                 problems.append(f"task {task.id!r}: {problem}")
         if problems:
-            shown = problems[:20]
-            if len(problems) > len(shown):
-                shown.append(f"… and {len(problems) - len(shown)} more tasks")
-            raise ConfigError(*shown)
+            left = len(problems) - 20
+            raise ConfigError(*problems[:20], *[f"… and {left} more tasks"][: max(left, 0)])
         self.warnings += self._plan.survey(self.tasks)
 
     def _task(self, prompt: Prompt) -> Task:
@@ -311,30 +310,38 @@ class Environment:
             return Attempt(task, response)
         return _attempt_of(task, response)
 
-    def _row(self, prompt: Prompt, response: Response) -> Attempt | Verdict:
+    def _attempt_or_fault(self, row: Any) -> Attempt | Verdict:
         try:
-            return self._attempt(prompt, response)
+            match row:
+                case [prompt, response]:
+                    return self._attempt(prompt, response)
+                case [name, prompt, response]:
+                    return self._attempt(self._named(name, prompt), response)
+            what = type(row).__name__ + (f" of {len(row)}" if isinstance(row, Sequence) else "")
+            raise TypeError(
+                f"a row is (task|prompt, response) or (id, prompt, response), not {what}"
+            )
         except (UnknownTask, TaskError, TypeError, ValueError) as err:
-            return self._input_fault(err)
+            return Verdict(None, (), None, self.fingerprint, None, Fault("input", str(err)))
 
-    def _input_fault(self, err: Exception) -> Verdict:
-        fault = Fault("input", str(err))
-        return Verdict(None, (), None, self.fingerprint, None, fault)
+    def _named(self, name: Any, prompt: Any) -> Task:
+        """The task that the id and the prompt of a row name together."""
+        if not isinstance(name, str):
+            raise TypeError(f"the id of a row is a text, not {type(name).__name__}")
+        task = self.tasks.by_id(name)
+        if prompt not in (None, task.prompt):
+            said = f"the prompt of this row is not that of task {task.id!r}, compared by exact text"
+            raise UnknownTask(f"{said}; pass None, or the prompt as the task has it")
+        return task
 
-    def _rows(
-        self, pairs: Iterable[Pair], seen: dict[int, Attempt] | None
+    def _attempts(
+        self, rows: Iterable[Row], seen: dict[int, Attempt] | None
     ) -> Iterator[Attempt | Verdict]:
-        for index, pair in enumerate(pairs):
-            try:
-                prompt, response = pair
-            except (TypeError, ValueError):
-                said = f"a pair is (prompt, response), not {type(pair).__name__}"
-                yield self._input_fault(TypeError(said))
-                continue
-            row = self._row(prompt, response)
-            if seen is not None and isinstance(row, Attempt):
-                seen[index] = row
-            yield row
+        for index, row in enumerate(rows):
+            attempt = self._attempt_or_fault(row)
+            if seen is not None and isinstance(attempt, Attempt):
+                seen[index] = attempt
+            yield attempt
 
 
 def _attempt_of(task: Task, response: Response) -> Attempt:

@@ -149,8 +149,8 @@ async def inside_a_loop(env):
     return [env.evaluate(task, response) for task, response in PAIRS]
 
 
-def numbered(env, workers):
-    return [verdict for _, verdict in sorted(env.evaluate_numbered(PAIRS, workers))]
+def as_completed(env):
+    return [verdict for _, verdict in sorted(env.evaluate_as_completed(PAIRS))]
 
 
 WAYS: dict[str, Any] = {
@@ -160,7 +160,7 @@ WAYS: dict[str, Any] = {
     "aevaluate": lambda env: asyncio.run(gathered(env)),
     "evaluate_many": lambda env: list(env.evaluate_many(PAIRS)),
     "two workers": lambda env: list(env.evaluate_many(PAIRS, workers=2)),
-    "unordered": lambda env: numbered(env, None),
+    "as completed": as_completed,
     "a group": lambda env: env.evaluate_group(TASK, RESPONSES),
     "backwards": lambda env: list(env.evaluate_many(PAIRS[::-1]))[::-1],
 }

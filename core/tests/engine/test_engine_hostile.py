@@ -238,8 +238,9 @@ class Counts:
 def test_what_nobody_waits_for_any_more_is_cancelled():
     stage = Counts()
     with Environment("e", [Slot("s", stage)]) as env:
-        batch = env.evaluate_many([(TASK, "hang"), (TASK, "done")], ordered=False)
-        assert next(batch).reward == 1.0
+        batch = env.evaluate_as_completed([(TASK, "hang"), (TASK, "done")])
+        index, verdict = next(batch)
+        assert (index, verdict.reward) == (1, 1.0)
         batch.close()
         assert stage.cancelled.acquire(timeout=30)
 

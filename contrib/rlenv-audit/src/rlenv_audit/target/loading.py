@@ -97,7 +97,7 @@ def _environment(name: str) -> Loaded:
         )  # fmt: skip
     talks = any("tools" in task.info for task in env.tasks)
     return Loaded(
-        env.evaluate, tuple(env.tasks), kinds, uses, env.pass_mark, env.evaluate_numbered, close=env.close, limit_s=_limit(env.slots),
+        env.evaluate, tuple(env.tasks), kinds, uses, env.pass_mark, env.evaluate_as_completed, close=env.close, limit_s=_limit(env.slots),
         converses=talks or bool(set(kinds) & TALKING), steady=_steady(env.slots),
     )  # fmt: skip
 
