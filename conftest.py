@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
 # Test inputs are drawn from a secret; without one of its own a test run would leave a file in the user's home.
 os.environ.setdefault("RLENV_SECRET", "for tests only")
 
+# Helpers that the tests of every distribution import.
+HELPERS = str(Path(__file__).parent / "tests" / "helpers")
+if HELPERS not in sys.path:
+    sys.path.append(HELPERS)
+
+# Examples of each law that does not set its own number.
+EXAMPLES = {"quick": 30, "full": 100}
 # Neither the load of the machine nor the luck of a draw decides; `--hypothesis-profile=default` draws anew.
 PATIENT = [*settings().suppress_health_check, HealthCheck.too_slow]
-settings.register_profile(
-    "house",
-    settings(),
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=PATIENT,
-)
-settings.load_profile("house")
+for name, examples in EXAMPLES.items():
+    settings.register_profile(
+        name,
+        settings(),
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=PATIENT,
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

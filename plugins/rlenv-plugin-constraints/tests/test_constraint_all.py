@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import pytest
+from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.environment import Environment
@@ -198,6 +199,9 @@ def test_every_text_gets_an_outcome_with_spans_within_it(raw: str) -> None:
     "unit",
     ["a", "my ", "*", "* ", "[", "[a", "<<a", '"', "\n", " ", ".", "a.", "Section 1\n", "P.S.", "é", "e\u0301", "\u200b", "-", "My\n", "1,", "_", "'", "猫", "the the "],
 )  # fmt: skip
-def test_long_texts_are_no_trouble(unit: str) -> None:
-    out = EVERYTHING.check(Attempt(Task("My prompt is this."), unit * (200_000 // len(unit))))
-    assert out.score in (0.0, 1.0)
+def test_work_grows_with_the_text_and_no_faster(unit: str) -> None:
+    def work(text: str) -> float:
+        return EVERYTHING.check(Attempt(Task("My prompt is this."), text)).score
+
+    assert work(unit * 20_000) in (0.0, 1.0)
+    assert_linear(work, unit)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from growth import assert_linear
 from rlenv_plugin_constraints.registry import build
 from rlenv_plugin_constraints.text import Text
 
@@ -58,5 +59,7 @@ def test_constraints_that_share_a_text_find_what_each_finds_alone(raw: str) -> N
 @pytest.mark.parametrize(
     "unit", ["“", "„", "«", '"', "[", "[1]", "a. ", "://", "\n> ", "\U0001f600. "]
 )
-def test_marks_without_end_get_an_answer(kind: str, unit: str) -> None:
-    assert isinstance(build({"kind": kind}).check(Text(unit * 60_000)).satisfied, bool)
+def test_marks_without_end_cost_in_proportion(kind: str, unit: str) -> None:
+    rule = build({"kind": kind})
+    assert isinstance(rule.check(Text(unit * 5000)).satisfied, bool)
+    assert_linear(lambda text: rule.check(Text(text)), unit)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
@@ -154,6 +155,7 @@ def test_git_writes_what_is_read(tmp_path: Path, where: str) -> None:
     assert len(found.measured or ()) in (0, 7)
 
 
-@pytest.mark.parametrize("patch", ["--- a/src/x\n+++ b/src/x\n@@ -1 +1 @@\n-a\n+b\n" * 10_000, "diff --git " * 90_000, "diff --git a/src/x b/src/x\n" * 30_000, "\n" * 600_000, FINE + "-- \n" * 100_000, '+++ "' + "\\303" * 100_000, "[" * 10_000])  # fmt: skip
-def test_long_patches_get_an_answer(patch: str) -> None:
-    assert isinstance(RULE.check(Text(patch)).satisfied, bool)
+@pytest.mark.parametrize(("start", "unit"), [("", "--- a/src/x\n+++ b/src/x\n@@ -1 +1 @@\n-a\n+b\n"), ("", "diff --git "), ("", "diff --git a/src/x b/src/x\n"), ("", "\n"), (FINE, "-- \n"), ('+++ "', "\\303"), ("", "[")])  # fmt: skip
+def test_work_grows_with_the_patch_and_no_faster(start: str, unit: str) -> None:
+    assert isinstance(RULE.check(Text(start + unit * 1000)).satisfied, bool)
+    assert_linear(lambda text: RULE.check(Text(start + text)), unit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
@@ -144,10 +145,11 @@ def test_policies_of_quoting() -> None:
         VerbatimQuotes(sources=())
 
 
-@pytest.mark.parametrize("text", ["[1] " * 100_000, '"a ' * 200_000, "“" * 300_000, "'a " * 200_000, "[a](b" * 100_000, "> a\n" * 200_000, "“a b c d ” " * 50_000, "[1," * 200_000, "``" * 300_000])  # fmt: skip
-def test_long_responses_get_an_answer(text: str) -> None:
-    for rule in (OWN, DECLARED, QUOTES):
-        assert not rule.check(Text(text)).satisfied
+@pytest.mark.parametrize("unit", ["[1] ", '"a ', "“", "'a ", "[a](b", "> a\n", "“a b c d ” ", "[1,", "``"])  # fmt: skip
+@pytest.mark.parametrize("rule", [OWN, DECLARED, QUOTES], ids=["own", "declared", "quotes"])
+def test_work_grows_with_the_response_and_no_faster(rule: Any, unit: str) -> None:
+    assert not rule.check(Text(unit * 5000)).satisfied
+    assert_linear(lambda text: rule.check(Text(text)), unit)
 
 
 def test_many_long_quotations_are_undecided() -> None:

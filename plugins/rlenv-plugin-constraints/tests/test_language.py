@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from growth import assert_linear
 from rlenv.errors import ConfigError
 from rlenv_plugin_constraints.kinds.language import Language
 from rlenv_plugin_constraints.language import LANGUAGES, identify
@@ -53,4 +54,6 @@ def test_an_unknown_code_is_named() -> None:
 
 
 def test_it_grows_with_a_text_no_further_than_its_limit() -> None:
-    assert identify("the cat and the dog are here " * 50_000) == "en"
+    unit = "the cat and the dog are here "
+    assert identify(unit * 1000) == "en"
+    assert_linear(identify, unit)
