@@ -5,6 +5,9 @@ OUT ?= out
 JOBS ?= auto
 
 BIN := $(VENV)/bin
+# Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
+# no more takes some of another's.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 INSTALL := $(PIP) install --quiet --no-build-isolation --no-compile -c requirements/constraints.txt
 PROJECTS := $(wildcard core/pyproject.toml plugins/*/pyproject.toml contrib/*/pyproject.toml)
@@ -14,13 +17,14 @@ EXAMPLE := examples/everyday
 # Bytecode is kept in $(VENV): a worker that compiles SymPy anew needs ten seconds to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint bench mutants audit-zoo audit-wild clean
+.PHONY: help run test test-full lint bench mutants audit-zoo audit-wild clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
 help:
 	@echo "make run    score the built-in responses (examples/): progress, summary, $(OUT)/"
-	@echo "make test   ruff, mypy --strict and every test"
+	@echo "make test   ruff, mypy --strict and the tests, but those that are slow"
+	@echo "make test-full  what make test leaves out: slow tests, whole corpora in containers, more examples of each law"
 	@echo "make lint   ruff and mypy --strict only"
 	@echo "make bench  ratios against python itself and against peers"
 	@echo "make mutants  see whether the tests notice changes to the code that decides (half an hour; ONLY=math, ONLY=tolerance)"
@@ -34,7 +38,10 @@ run: $(VENV)/.run
 	$(BIN)/rlenv score $(EXAMPLE)/env.toml $(EXAMPLE)/responses.jsonl -o $(OUT)/scores.jsonl --overwrite
 
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(PYTEST) -m "not slow"
+
+test-full: $(VENV)/.dev
+	RLENV_ATTACKS_EVERYWHERE=1 $(PYTEST) -m "slow or hypothesis" --hypothesis-profile=full
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

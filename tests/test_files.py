@@ -147,3 +147,9 @@ def test_no_file_promises_what_is_not_there(house: Path, files: list[Path]) -> N
     marks = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
     assert hits(marks, [p for p in files if p.suffix in (".py", ".md", ".toml")], house) == []
+
+
+def test_every_test_that_is_slow_says_why_beside_its_mark(house: Path, files: list[Path]) -> None:
+    tests = [path for path in files if path.name.startswith("test_") and path.suffix == ".py"]
+
+    assert hits(re.compile(r"pytest\.mark\.slow(?!.*  # \w)"), tests, house) == []

@@ -30,7 +30,7 @@ assert package.__file__.startswith(sys.prefix), package.__file__
 """
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # installs into an environment of its own
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_distribution_works_alone_with_what_it_declares(
     folder: Path, stranger: Any, distributions: Mapping[Path, Mapping[str, Any]], tmp_path: Path
@@ -58,7 +58,7 @@ def test_a_wheel_holds_the_package_its_license_and_nothing_else(wheels: Mapping[
         assert [n for n in names if "/tests/" in n] == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # pip fetches what builds a wheel, twice
 def test_plain_pip_installs_from_a_clone(stranger: Any, tmp_path: Path) -> None:
     """The README's command; what the house needs from elsewhere is lent, what builds it is fetched."""
     fresh = stranger()

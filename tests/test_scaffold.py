@@ -87,7 +87,7 @@ def publish(fresh: Any, folder: Path) -> Path:
     return wheel
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # builds, installs and checks two distributions in an environment of their own
 def test_what_rlenv_new_makes_can_be_used_tested_and_published(
     stranger: Any, tmp_path: Path
 ) -> None:

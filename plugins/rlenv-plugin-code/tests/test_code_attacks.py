@@ -1,7 +1,8 @@
 """The corpus of attacks earns nothing and trips no canary, on any backend; honest programs are paid in full.
 
-``RLENV_ATTACKS="frames: a torn"`` runs only what is named so; ``RLENV_ATTACKS_EVERYWHERE=1`` runs the whole
-corpus on every backend, not only in the jail.
+In the jail each file of the corpus is a test of its own, so that several processes share the work; elsewhere one test
+runs a sample. ``RLENV_ATTACKS="frames: a torn"`` runs only what is named so; ``RLENV_ATTACKS_EVERYWHERE=1`` runs the
+whole corpus, a test for each file, on every backend.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 from code_canaries import Canaries
-from code_corpus import Attack, attacks, evaluated, honest, starved
+from code_corpus import Attack, attacks, evaluated, families, honest, starved
 from rlenv import Environment, Task, Verdict
 from rlenv.errors import ConfigError, RlenvError
 
@@ -37,6 +38,8 @@ SHARE = {
     "jail": 1,
     "remote": 10,
 }  # one in so many of the corpus; what runs behind a server is the jail again
+SLOW = ("docker", "docker+gvisor")
+CONTAINER = [pytest.mark.slow]  # a container for each program takes ten times as long as a jail
 
 
 def environment(backend: str, sandbox: Options, **options: Any) -> Environment:
@@ -55,7 +58,22 @@ def environment(backend: str, sandbox: Options, **options: Any) -> Environment:
 Box = tuple[str, Options]
 
 
-@pytest.fixture(params=[pytest.param(b, marks=pytest.mark.xdist_group(b)) for b in BACKENDS])
+def at(backend: str, *more: str) -> Any:
+    """Parameters of a test on this backend."""
+    return pytest.param(backend, *more, marks=CONTAINER if backend in SLOW else [])
+
+
+def parts(folder: str) -> list[Any]:
+    """(backend, files of the corpus that one test runs); "" is a sample of all."""
+    each = [""] if ONLY else families(folder)
+    whole = ("jail", *(BACKENDS if EVERYWHERE else ()))
+    return [at(b, part) for b in BACKENDS for part in (each if b in whole else [""])]
+
+
+everywhere = pytest.mark.parametrize("box", [at(b) for b in BACKENDS], indirect=True)
+
+
+@pytest.fixture
 def box(request: pytest.FixtureRequest) -> Iterator[Box]:
     """A backend that works here; one that this machine has not got is skipped, one that is broken is not."""
     backend: str = request.param
@@ -133,13 +151,16 @@ def sampled(name: str, backend: str, share: int = 5) -> bool:
     return everything or zlib.crc32(name.encode()) % share == 0
 
 
-def chosen(cases: Iterable[Attack], backend: str, env: str, wave: int) -> Pairs:
+def chosen(
+    cases: Iterable[Attack], backend: str, env: str, wave: int = 1, family: str = ""
+) -> Pairs:
     share = SHARE.get(backend, 5) if env == "plain" and wave == 1 else 5
     return [
         (case.name, case.task, case.response)
         for case in cases
         if case.env == env
         and case.wave == wave
+        and case.name.startswith(family)
         and ONLY in case.name
         and backend in (case.only or BACKENDS)
         and sampled(case.name, backend, share)
@@ -153,34 +174,39 @@ def canaries() -> Iterator[Canaries]:
     made.close()
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_no_attack_is_paid(box: Box, canaries: Canaries) -> None:
+@pytest.mark.parametrize(("box", "family"), parts("attacks"), indirect=["box"])
+def test_no_attack_is_paid(box: Box, family: str, canaries: Canaries) -> None:
     backend, _ = box
     cases = attacks(canaries.marks)
+    waves = [chosen(cases, backend, "plain", wave, family) for wave in (1, 2)]
     paid: list[str] = []
     with environment(*box, timeout=1.0, budget=6.0) as env:
-        for wave in (1, 2):
-            paid += judged(env, chosen(cases, backend, "plain", wave), 0.0)
+        for wave in waves:
+            paid += judged(env, wave, 0.0)
     tripped = canaries.tripped()
 
-    assert not paid, f"{len(paid)} of {len(cases)} attacks:\n" + "\n".join(paid[:30])
+    assert any(waves) or ONLY
+    assert not paid, f"{len(paid)} of {sum(map(len, waves))} attacks:\n" + "\n".join(paid[:30])
     assert not tripped
 
 
+@everywhere
 def test_no_program_is_paid_by_luck(box: Box, canaries: Canaries) -> None:
-    cases = chosen(attacks(canaries.marks), box[0], "repeat", 1)
+    cases = chosen(attacks(canaries.marks), box[0], "repeat")
     with environment(*box, timeout=2.0, budget=20.0, repeat=REPEATS) as env:
         paid = judged(env, cases, 0.0)
 
     assert not paid, "\n".join(paid)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_honest_programs_are_paid_in_full(box: Box) -> None:
+@pytest.mark.parametrize(("box", "family"), parts("honest"), indirect=["box"])
+def test_honest_programs_are_paid_in_full(box: Box, family: str) -> None:
     share = SHARE.get(box[0], 5)
-    pairs = [row for row in honest() if ONLY in row[0] and sampled(row[0], box[0], share)]
+    rows = [row for row in honest() if row[0].startswith(family)]
+    pairs = [row for row in rows if ONLY in row[0] and sampled(row[0], box[0], share)]
+    assert pairs or ONLY
     with environment(*box, timeout=8.0, budget=24.0) as env:
         refused = judged(env, pairs, 1.0)
 
@@ -205,8 +231,9 @@ def suites(box: Box, budget: float) -> Environment:
     return Environment.from_dict({"name": f"suites-{backend}", "stage": [stage]})
 
 
+@everywhere
 def test_test_suites_are_worth_what_they_find(box: Box, canaries: Canaries) -> None:
-    bad = chosen(attacks(canaries.marks), box[0], "suite", 1)
+    bad = chosen(attacks(canaries.marks), box[0], "suite")
     good = [row for row in honest("suite") if ONLY in row[0] and sampled(row[0], box[0])]
     with suites(box, 6.0) as env:
         odd = judged(env, bad, 0.0)
@@ -221,6 +248,13 @@ def test_test_suites_are_worth_what_they_find(box: Box, canaries: Canaries) -> N
 def test_a_backend_without_isolation_runs_nothing() -> None:
     with pytest.raises(ConfigError, match="process"):
         environment("process", {})
+
+
+def test_every_case_of_the_corpus_is_of_one_family_that_is_run(canaries: Canaries) -> None:
+    plain = [case.name for case in attacks(canaries.marks) if case.env == "plain"]
+    for folder, names in (("attacks", plain), ("honest", [name for name, _, _ in honest()])):
+        begins = families(folder)
+        assert [name for name in names if sum(map(name.startswith, begins)) != 1] == []
 
 
 def test_the_corpus_is_large_and_every_case_has_its_own_name(canaries: Canaries) -> None:

@@ -44,7 +44,7 @@ def test_the_pipeline_pays_what_is_right_and_more_for_what_is_lean() -> None:
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.slow  # runs 820 programs
 @pytest.mark.skipif("RLENV_DATA" not in os.environ, reason="RLENV_DATA names no data folder")
 def test_humaneval_pays_its_solutions_and_no_cheat(tmp_path: Path) -> None:
     source = Path(os.environ["RLENV_DATA"]) / "humaneval" / "HumanEval.jsonl.gz"

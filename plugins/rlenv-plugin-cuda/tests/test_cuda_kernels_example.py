@@ -55,7 +55,7 @@ def test_every_reward_is_the_one_that_its_label_wants(env: Environment, lang: st
     check(env, [row for row in rows if row["kind"] != ENDLESS])
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # endless kernels burn their whole budget
 def test_a_kernel_that_never_ends_is_worth_nothing(env: Environment) -> None:
     check(env, [row for row in read("responses.jsonl") if row["kind"] == ENDLESS])
 

@@ -373,7 +373,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert f"{folder}/" not in Path("/proc/mounts").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # starts and kills a daemon of its own
 def test_a_daemon_killed_in_the_middle_is_a_transient_fault_and_no_hang(daemon: Path) -> None:
     async def whole() -> Any:
         box = Docker(url=f"unix://{daemon}/docker.sock")

@@ -107,6 +107,16 @@ def _tables(folder: str, key: str) -> Iterator[tuple[str, dict[str, Any], dict[s
             yield path.stem, table, row
 
 
+def families(folder: str, env: str = "plain") -> list[str]:
+    """How the names of its cases in environments of this kind begin: one beginning for each file."""
+    found = {
+        f"{stem}: ": None
+        for stem, _, row in _tables(folder, "attack" if folder == "attacks" else "program")
+        if row.get("env", "plain") == env
+    }
+    return [*found, *(["tasks: "] if folder == "honest" else [])]
+
+
 def named_tasks() -> tuple[dict[str, Any], dict[str, str]]:
     """The tasks of the attacks, and a right program for most."""
     space = runpy.run_path(str(HERE / "attacks" / "tasks.py"))

@@ -203,7 +203,7 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # a leak shows after 400 runs only
 def test_many_runs_leave_nothing() -> None:
     jail = Jail()
 
