@@ -178,29 +178,29 @@ def test_every_sort_of_value_fits() -> None:
         ({"rules": "ab"}, '.rules: expected a list of tables, got "ab"'),
         ({"rules": [{"kind": "max_wrods", "n": 1}]},
          '.rules[0].kind: expected one of "max_words", "min_words", got "max_wrods"; did you mean "max_words"?'),
-        ({"rules": [{"kind": "max_words", "n": 0}]}, ".rules[0].n: 0 is refused: 'n' must be >= 1: 0"),
-        ({"rules": [{"kind": "max_words"}]}, ".rules[0].n: required, and missing; expected a whole number"),
+        ({"rules": [{"kind": "max_words", "n": 0}]}, ".rules[0].n: 0 is rejected: 'n' must be >= 1: 0"),
+        ({"rules": [{"kind": "max_words"}]}, ".rules[0].n: required, and missing; expected an integer"),
         ({"rules": [{"kind": "max_words", "n": 1, "m": 2}]}, '.rules[0].m: unknown key; valid keys are: kind, n'),
         ({"rules": [3]}, ".rules[0]: expected a table, got 3"),
         ({"mode": "fst"}, '.mode: expected one of "fast", "slow", got "fst"; did you mean "fast"?'),
-        ({"level": 2.0}, ".level: expected a whole number, got 2.0"),
-        ({"level": True}, ".level: expected a whole number, got true"),
-        ({"level": "2"}, '.level: expected a whole number, got "2"'),
+        ({"level": 2.0}, ".level: expected an integer, got 2.0"),
+        ({"level": True}, ".level: expected an integer, got true"),
+        ({"level": "2"}, '.level: expected an integer, got "2"'),
         ({"share": "half"}, '.share: expected a number, got "half"'),
-        ({"words": "abc"}, '.words: expected a list of text, got "abc"'),
-        ({"words": ["a", 1]}, ".words[1]: expected text, got 1"),
+        ({"words": "abc"}, '.words: expected a list of strings, got "abc"'),
+        ({"words": ["a", 1]}, ".words[1]: expected a string, got 1"),
         ({"table": {"a": "b"}}, '.table.a: expected a number, got "b"'),
-        ({"either": 3}, ".either: expected text or a list of text, got 3"),
-        ({"either": [3]}, ".either[0]: expected text, got 3"),
+        ({"either": 3}, ".either: expected a string or a list of strings, got 3"),
+        ({"either": [3]}, ".either[0]: expected a string, got 3"),
         ({"pair": [1]}, ".pair: expected a list of 2, got [1]"),
-        ({"pair": ["a", "b"]}, '.pair[0]: expected a whole number, got "a"'),
+        ({"pair": ["a", "b"]}, '.pair[0]: expected an integer, got "a"'),
         ({"color": "green"}, '.color: expected one of "red", "blue", got "green"'),
         ({"folder": 3}, ".folder: expected Path, got 3"),
         ({"length": "3"}, '.length: expected a number, got "3"'),
-        ({"inner": {"size": "3"}}, '.inner.size: expected a whole number, got "3"'),
+        ({"inner": {"size": "3"}}, '.inner.size: expected an integer, got "3"'),
         ({"inner": 3}, ".inner: expected a table, got 3"),
-        ({"turned": "x"}, ".turned: \"x\" is refused: invalid literal for int() with base 10: 'x'"),
-        ({"turned": 10}, ".turned: 10 is refused: 'turned' must be <= 9: 10"),
+        ({"turned": "x"}, ".turned: \"x\" is rejected: invalid literal for int() with base 10: 'x'"),
+        ({"turned": 10}, ".turned: 10 is rejected: 'turned' must be <= 9: 10"),
         ({"made": 3}, '.made: unknown key; did you mean "mode"?'),
         ({"_hidden": True}, '._hidden: unknown key; did you mean "hidden"?'),
     ],
@@ -228,16 +228,16 @@ def test_every_misfit_at_once() -> None:
 def test_a_plain_class_is_read_by_its_signature() -> None:
     assert built("plain", size=3).size == 3
     assert problems("plain", size="3", nme="x") == [
-        '.size: expected a whole number, got "3"',
+        '.size: expected an integer, got "3"',
         '.nme: unknown key; did you mean "name"?',
     ]
-    assert problems("plain") == [".size: required, and missing; expected a whole number"]
-    assert problems("plain", size=-1) == [".size: -1 is refused: 'size' must not be negative"]
+    assert problems("plain") == [".size: required, and missing; expected an integer"]
+    assert problems("plain", size=-1) == [".size: -1 is rejected: 'size' must not be negative"]
 
 
 def test_a_dataclass_will_do() -> None:
     assert built("data", size=3, tags=["a"]).tags == ["a"]
-    assert problems("data", size=1, tags=[1]) == [".tags[0]: expected text, got 1"]
+    assert problems("data", size=1, tags=[1]) == [".tags[0]: expected a string, got 1"]
 
 
 def test_a_constructor_of_its_own_is_what_counts() -> None:

@@ -58,18 +58,18 @@ def test_all_at_once() -> None:
     ("tables", "line"),
     [
         ({"nam": 1}, 'nam: unknown key; did you mean "name"?'),
-        ({"name": 3}, "name: expected text, got 3"),
-        ({"name": " "}, 'name: " " is refused: a text that is not blank is expected'),
-        ({"pass_mark": 0}, "pass_mark: 0 is refused: a number in (0, 1] is expected"),
+        ({"name": 3}, "name: expected a string, got 3"),
+        ({"name": " "}, 'name: " " is rejected: a text that is not blank is expected'),
+        ({"pass_mark": 0}, "pass_mark: 0 is rejected: a number in (0, 1] is expected"),
         ({"pass_mark": True}, "pass_mark: expected a number, got true"),
-        ({"pass_mark": float("nan")}, "pass_mark: expected a finite number, got NaN"),
+        ({"pass_mark": float("nan")}, "pass_mark: expected a number, got NaN"),
         ({"base": "1"}, 'base: expected a number, got "1"'),
         ({"base": -1}, "base is a finite number > 0, not -1.0"),
-        ({"observers": "core"}, 'observers: expected a list of text, got "core"'),
+        ({"observers": "core"}, 'observers: expected a list of strings, got "core"'),
         ({"stage": EQUAL}, "stage: write [[stage]], in double brackets: it is a list of tables"),
         ({"stage": []}, 'stage: there is no stage; write [[stage]] and use = "core/equal"'),
-        ({"stage": [{}]}, "stage[0].use: required, and missing; expected text"),
-        ({"stage": [{"use": 3}]}, "stage[0].use: expected text, got 3"),
+        ({"stage": [{}]}, "stage[0].use: required, and missing; expected a string"),
+        ({"stage": [{"use": 3}]}, "stage[0].use: expected a string, got 3"),
         ({"stage": [{**EQUAL, "weight": -1}]}, "stage[0]: equal: weight is ≥ 0, not -1.0"),
         ({"stage": [{**EQUAL, "name": "a/b"}]}, "stage[0]: a slot's name is a text without \"/\", not 'a/b'"),
         (
@@ -90,11 +90,11 @@ def test_all_at_once() -> None:
         ),
         (
             {"stage": [{**EQUAL, "options": {"aliases": {"a": "b"}}}]},
-            'stage[0].options.aliases.a: expected a list of text, got "b"',
+            'stage[0].options.aliases.a: expected a list of strings, got "b"',
         ),
         (
             {"stage": [{**EQUAL, "options": {"aliases": {"a b": ["b", 3]}}}]},
-            'stage[0].options.aliases."a b"[1]: expected text, got 3',
+            'stage[0].options.aliases."a b"[1]: expected a string, got 3',
         ),
         (
             {"stage": [{**EQUAL, "options": {"aliases": {"a": object}}}]},
@@ -104,7 +104,7 @@ def test_all_at_once() -> None:
         ({"tasks": []}, "tasks: expected a table, got []"),
         ({"tasks": {}}, 'tasks: give either path = "tasks.jsonl" or use = "plugin/source"'),
         ({"task": {"prompt": "p"}}, "task: write [[task]], in double brackets: it is a list of tables"),
-        ({"task": [{}]}, "task[0].prompt: required, and missing; expected text"),
+        ({"task": [{}]}, "task[0].prompt: required, and missing; expected a string"),
     ],
 )  # fmt: skip
 def test_each_mistake_in_its_words(tables: dict[str, Any], line: str) -> None:

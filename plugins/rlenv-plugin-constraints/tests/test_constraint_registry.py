@@ -99,7 +99,7 @@ def test_mistakes_are_told_all_at_once_with_their_places() -> None:
     assert "constraints[1].m: unknown key" in told
     assert "constraints[1].n: required, and missing" in told
     assert "constraints[2]: a constraint is a table" in told
-    assert "constraints[3].constraints[0].n: 0 is refused" in told
+    assert "constraints[3].constraints[0].n: 0 is rejected" in told
 
 
 @pytest.mark.parametrize("tables", [[], (), {}, "max_words", None, 3])
@@ -227,7 +227,7 @@ def test_a_strangers_kind_is_used_like_our_own(tmp_path: Path) -> None:
     assert first == "0.0 stranger/emoji 2 [[12, 13], [18, 19]]"
     assert second == "1.0"
     assert 'did you mean "emoji"?' in near
-    assert "constraints[0].n: 0 is refused" in bad
+    assert "constraints[0].n: 0 is rejected" in bad
     assert "no plugin 'strangr' is installed" in missing
 
 

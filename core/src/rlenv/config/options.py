@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, get_type_hints
 
 from attrs import NOTHING, Factory, fields, frozen
@@ -50,57 +50,32 @@ class Option:
 
 def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:
     """The options of a class, in order, and whether it takes others as well (``**kwargs``)."""
-    if (
-        isinstance(cls, type)
-        and "__attrs_attrs__" in vars(cls)
-        and not hasattr(cls, "__attrs_init__")
-    ):
-        return _of_attrs(cls), False
-    return _of_signature(cls)
-
-
-def _of_attrs(cls: Any) -> tuple[Option, ...]:
-    hints = _hints(cls)
-    return tuple(
-        Option(a.alias, Any if a.converter else hints.get(a.name, Any), cls, a.default, a)
-        for a in fields(cls)
-        if a.init
-    )
-
-
-def _of_signature(cls: Any) -> tuple[tuple[Option, ...], bool]:
     try:
         parameters = list(inspect.signature(cls).parameters.values())
     except (TypeError, ValueError):
         return (), True
-    hints = _hints(vars(cls).get("__init__", cls) if isinstance(cls, type) else cls)
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    found = tuple(
-        Option(p.name, hints.get(p.name, Any), cls, p.default)
-        for p in parameters
-        if p.kind in named
-    )
-    return found, any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+    own = getattr(cls, "__dict__", {})
+    generated = "__attrs_attrs__" in own and not hasattr(cls, "__attrs_init__")
+    attributes = {a.alias: a for a in fields(cls)} if generated else {}
+    hints = _hints(cls if attributes else own.get("__init__", cls))
+    found = []
+    for p in parameters:
+        a = attributes.get(p.name)
+        kind = Any if a and a.converter else hints.get(a.name if a else p.name, Any)
+        if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
+            found.append(Option(p.name, kind, cls, a.default if a else p.default, a))
+    return tuple(found), any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
 
 
-def _hints(thing: Callable[..., Any]) -> dict[str, Any]:
-    """Resolved annotations; those that only a type checker can resolve are left out."""
-    try:
-        return get_type_hints(thing, include_extras=False)
-    except Exception:  # noqa: BLE001 - an annotation may name anything
-        return _hints_one_by_one(thing)
-
-
-def _hints_one_by_one(thing: Any) -> dict[str, Any]:
-    owners = reversed(thing.__mro__) if isinstance(thing, type) else (thing,)
+def _hints(thing: Any) -> dict[str, Any]:
+    """Resolved annotations; Any for those that only a type checker can resolve."""
     found: dict[str, Any] = {}
-    for owner in owners:
+    for owner in reversed(getattr(thing, "__mro__", (thing,))):
         scope = vars(sys.modules.get(owner.__module__, sys))
         for name, annotation in getattr(owner, "__annotations__", {}).items():
-            stand_in = type("Stand", (), {"__annotations__": {name: annotation}})
             try:
-                found.update(get_type_hints(stand_in, globalns=dict(scope)))
-            except Exception:  # noqa: BLE001 - as above
+                found |= get_type_hints(SimpleNamespace(__annotations__={name: annotation}), scope)
+            except Exception:  # noqa: BLE001 - an annotation may name anything
                 found[name] = Any
     return found
 
