@@ -71,10 +71,13 @@ def _module(item: pytest.Item) -> str:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, Any, Any]:
     report = yield
     if _is_law(item):
-        _session(item.config).note(item, report)
+        from rlenv.testing.law import LawUnchecked
+
+        unchecked = call.excinfo is not None and call.excinfo.errisinstance(LawUnchecked)
+        _session(item.config).note(item, report, unchecked=unchecked)
     return report
 
 

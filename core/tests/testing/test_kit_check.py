@@ -145,6 +145,31 @@ def test_what_cannot_be_had_here_is_skipped_and_not_certified(check: Check, tmp_
     assert (record["certified"], record["passed"]) == (False, 0)
 
 
+def test_what_the_kit_cannot_load_is_not_checked(check: Check, tmp_path: Path) -> None:
+    source = (
+        "import sys\nif sys.argv[0] == '-c': raise ImportError('no display')\n" + HEAD + EXAMPLES
+    )
+    ran = check(source, "--law", "time-zone", "--law", "right-passes")
+
+    assert ran.returncode == 3, ran.stdout + ran.stderr
+    assert "demo/city: could not check the law 'time-zone'" in ran.stdout
+    assert "no display" in ran.stdout
+    assert "1 passed, 0 skipped, 0 broken, 1 not checked" in ran.stdout
+    assert "breaks the law" not in ran.stdout
+
+
+def test_unscored_verdicts_of_its_own_making_are_counted(check: Check) -> None:
+    raising = HEAD.replace(
+        "        return", "        if '[' in attempt.response: return None\n        return"
+    )
+    ran = check(raising + EXAMPLES, "--law", "swap", "--law", "limits")
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (
+        "demo/city: 4 verdicts unscored, 4 by its own exception or by returning None" in ran.stdout
+    )
+
+
 def test_a_certificate_speaks_of_all_laws(check: Check) -> None:
     ran = check(HEAD + EXAMPLES, "--law", "range", "--certificate", "cert.json")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,8 +18,12 @@ from .text import amount, block, console, duration, unread_is_no_failure, visibl
 if TYPE_CHECKING:
     from rich.console import Console
 
-MARK = {"passed": "ok", "skipped": "-", "failed": "BROKEN"}
-STYLE = {"passed": "green", "skipped": "dim", "failed": "bold red"}
+MARK = {"passed": "ok", "skipped": "-", "failed": "BROKEN", "unchecked": "not checked"}
+STYLE = {"passed": "green", "skipped": "dim", "failed": "bold red", "unchecked": "bold yellow"}
+OWN = (
+    "error",
+    "contract",
+)  # faults of a stage that raised, or returned None or another thing that is no score
 
 
 @click.command("check")
@@ -52,8 +57,8 @@ def command(
     """Hold the stages of installed plugins to the laws of rewards.
 
     The plugin's own examples (hook rlenv_examples) say what is right and wrong. Exit status: 0 when every
-    law holds; 1 when one is broken; 2 for a mistake, such as a stage without examples; 3 when a stage
-    could not be checked here.
+    law holds; 1 when one is broken; 2 for a mistake, such as a stage without examples; 3 when a stage, or a
+    law on a stage, could not be checked here.
 
     Example: rlenv check math --certificate cert.json
     """
@@ -79,8 +84,10 @@ def command(
         _show(out, found.rows, seconds)
     if any(row["result"] == "failed" for row in found.rows):
         raise click.exceptions.Exit(1)
-    if not laws and not certified(found.rows):
-        click.echo("rlenv: a stage was not checked at all: see the reasons above", err=True)
+    unchecked = any(row["result"] == "unchecked" for row in found.rows)
+    if unchecked or (not laws and not certified(found.rows)):
+        what = "not every law could be checked" if unchecked else "a stage was not checked at all"
+        click.echo(f"rlenv: {what}: see the reasons above", err=True)
         raise click.exceptions.Exit(3)
 
 
@@ -121,17 +128,35 @@ def _show(out: Console, rows: Sequence[dict[str, Any]], seconds: float) -> None:
     out.print(_table(rows, stages))
     for line in _skipped(rows, len(stages)):
         out.print(line, style="dim", soft_wrap=True)
+    for line in _unscored(rows):
+        out.print(line, soft_wrap=True)
     for row in rows:
-        if row["result"] == "failed":
+        if row["result"] in ("failed", "unchecked"):
             out.print()
             out.print(block(row["message"], 40), soft_wrap=True)
     number = counts(rows)
     tried = sum(row["examples"] for row in rows)
+    unchecked = f", {number['unchecked']} not checked" if number["unchecked"] else ""
     out.print(
         f"\n{amount(len(stages), 'stage')}: {number['passed']} passed, {number['skipped']} skipped, "
-        f"{number['failed']} broken; {amount(tried, 'example')} in {duration(seconds)}",
+        f"{number['failed']} broken{unchecked}; {amount(tried, 'example')} in {duration(seconds)}",
         soft_wrap=True,
     )
+
+
+def _unscored(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Of each stage that left responses unscored: how many, and how many by its own exception or None."""
+    for stage in dict.fromkeys(row["stage"] for row in rows):
+        kinds: Counter[str] = Counter()
+        for row in rows:
+            kinds.update(row.get("unscored", {}) if row["stage"] == stage else {})
+        own = sum(kinds[kind] for kind in OWN)
+        others = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items() if kind not in OWN)
+        if kinds:
+            yield (
+                f"{visible(stage)}: {amount(kinds.total(), 'verdict')} unscored, {own:,} by its own exception or by "
+                f"returning None or no score{'; ' + others if others else ''}"
+            )
 
 
 def _skipped(rows: Sequence[dict[str, Any]], count: int) -> Iterator[str]:

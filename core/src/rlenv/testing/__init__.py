@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 _HOMES = {
+    "BrokenLaws": "run",
     "Subject": "subject",
     "broken_laws": "run",
     "failing_laws": "run",
@@ -22,6 +23,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BrokenLaws",
     "Subject",
     "broken_laws",
     "failing_laws",

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-import pickle
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.environment import Environment
 from rlenv.record import dumps, verdict_to_dict
+from rlenv.remote import _pickled
 from rlenv.values import StageResult, Task, Verdict
 
 Pair = tuple[Task, str]
 NAME = "stage"
+UNBUILT = "cannot build rlenv."  # what a worker says that cannot load a stage
+
+
+class Unchecked(Exception):
+    """A law could not be checked, through no fault of the stage; the message says why."""
 
 
 class Placed:
@@ -68,11 +73,16 @@ class Bench:
         return self.env.evaluate_group(task, [*company, response])[-1]
 
     def result(self, task: Task, response: str, like: Task | None = None) -> StageResult:
-        """What the stage itself says of it."""
+        """What the stage itself says of it.
+
+        Raises:
+            Unchecked: no worker could be started, or none could load the stage.
+        """
         verdict = self.verdict(task, response, like)
-        if not verdict.results:
-            return StageResult(NAME, None, verdict.fault)
-        return verdict.results[-1]
+        fault = verdict.fault
+        if fault is not None and (fault.kind == "pool" or fault.message.startswith(UNBUILT)):
+            raise Unchecked(f"no worker took the stage: {fault.message}")
+        return verdict.results[-1] if verdict.results else StageResult(NAME, None, fault)
 
     def results(self, pairs: Iterable[Pair]) -> list[StageResult]:
         return [self.result(task, response) for task, response in pairs]
@@ -106,7 +116,7 @@ def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool)
 
 def _travels(stage: Any) -> bool:
     try:
-        return b"__main__" not in pickle.dumps(stage)
+        return bool(_pickled(stage))
     except Exception:  # noqa: BLE001 - pickling runs code of the stage
         return False
 

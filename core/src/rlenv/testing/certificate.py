@@ -36,18 +36,19 @@ def certificate(names: Sequence[str], rows: Sequence[Row], *, seed: int, example
 
 
 def counts(rows: Iterable[Row]) -> dict[str, int]:
-    """How many laws passed, were skipped and failed."""
-    found = {"passed": 0, "skipped": 0, "failed": 0}
+    """How many laws passed, were skipped, failed and could not be checked."""
+    found = {"passed": 0, "skipped": 0, "failed": 0, "unchecked": 0}
     for row in rows:
         found[row["result"]] += 1
     return found
 
 
 def certified(rows: Sequence[Row]) -> bool:
-    """Whether no law is broken and every stage was held to some: skipped is not passed."""
+    """Whether no law is broken or unchecked and every stage was held to some: skipped is not passed."""
     stages = {row["stage"] for row in rows}
     held = {row["stage"] for row in rows if row["result"] == "passed"}
-    return bool(rows) and stages == held and not any(row["result"] == "failed" for row in rows)
+    bad = any(row["result"] in ("failed", "unchecked") for row in rows)
+    return bool(rows) and stages == held and not bad
 
 
 def _plugin(name: str, rows: Sequence[Row]) -> dict[str, Any]:

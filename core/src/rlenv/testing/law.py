@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from rlenv.values import StageResult, Task
 
-from .bench import Pair, told
+from .bench import Pair, Unchecked, told
 from .subject import DRAWN, Subject
 
 Law: TypeAlias = Callable[[Subject], None]
@@ -31,6 +31,10 @@ class LawBroken(Failed):
     """A stage breaks a law; the message has the law, the smallest example, the seed and a command."""
 
 
+class LawUnchecked(Failed):
+    """The kit could not check a law on a stage; the message says which and why."""
+
+
 def law(test: Law) -> Law:
     """Make a test function ``test_NAME(subject)`` the law NAME; its docstring says what it protects."""
     name = test.__name__.removeprefix("test_").replace("_", "-")
@@ -40,13 +44,18 @@ def law(test: Law) -> Law:
     @functools.wraps(test)
     def run(subject: Subject) -> None:
         subject.counted = 0
+        subject.unscored.clear()
+        failed: Failed
         try:
             test(subject)
         except Broken as found:
-            message = _message(name, protects, subject, str(found))
+            failed = LawBroken(_message(name, protects, subject, str(found)), pytrace=False)
+        except Exception as err:  # noqa: BLE001 - what the kit itself raises is no broken law of the author's
+            why = str(err) if isinstance(err, Unchecked) else f"{type(err).__name__}: {err}"
+            failed = LawUnchecked(f"{subject.name}: could not check the law '{name}': {why}", pytrace=False)  # fmt: skip
         else:
             return
-        raise LawBroken(message, pytrace=False)
+        raise failed
 
     LAWS[name] = run
     return run
@@ -135,6 +144,8 @@ def for_all(
         except Broken as last:
             found = str(last)  # Hypothesis' own notes stay behind
         else:
+            if trial.unchecked is not None:
+                raise trial.unchecked
             return
         raise Broken(found)
 
@@ -149,6 +160,7 @@ class _Trial:
         self.body = body
         self.until = monotonic() + subject.effort.seconds
         self.failed: dict[str, str] = {}
+        self.unchecked: Unchecked | None = None
 
     def __call__(self, drawn: dict[str, Any]) -> None:
         key = repr(drawn)
@@ -165,6 +177,8 @@ class _Trial:
             self.body(**drawn)
         except Broken as found:
             return str(found)
+        except Unchecked as err:  # not to be shrunk: nothing more is drawn
+            self.unchecked, self.until = err, 0.0
         return None
 
 

@@ -77,34 +77,44 @@ class ProbeError(Exception):
     """The fresh process ended without a report; the message has its last words."""
 
 
-def ask(
-    origin: Any, before: Sequence[Any], pairs: Sequence[Pair], wish: Wish, seconds: float
-) -> Report:
+class NotLoaded(Exception):
+    """The stage could not be loaded in the fresh process, so nothing was asked."""
+
+
+def ask(blob: bytes, wish: Wish, seconds: float) -> Report:
     """Run a probe.
 
     Args:
-        origin: ``(use, options)`` for a stage that is built by name, else the stage itself.
+        blob: a pickle of (origin, before, pairs); the origin is ``(use, options)`` for a stage that is built by
+            name, else the stage itself; before are the stages that make what it needs.
+        seconds: wall time for all pairs.
 
     Raises:
+        NotLoaded: when the stage cannot be imported or built there.
         ProbeError: when the process outran its time or died.
-        Exception: whatever pickling the stage raises.
+        OSError: when no process can be started.
     """
     with tempfile.TemporaryDirectory(prefix="rlenv-probe-") as folder:
         places = {name: os.path.join(folder, name) for name in ("cwd", "home", "tmp")}
         for place in places.values():
             os.mkdir(place)
         reply = os.path.join(folder, "reply")
-        request = pickle.dumps((list(places.values()), wish, pickle.dumps((origin, before, pairs))))
+        request = pickle.dumps((list(places.values()), wish, blob))
         environ = {**os.environ, **BASE, **wish.environ}
         environ |= {"HOME": places["home"], "TMPDIR": places["tmp"], "PYTHONPATH": ""}
         argv = [sys.executable, "-c", STARTER, json.dumps(sys.path), reply]
-        _run(argv, request, environ, wish.cwd or places["cwd"], seconds)
+        failure = _run(argv, request, environ, wish.cwd or places["cwd"], seconds)
+        if not os.path.exists(reply):
+            raise NotLoaded(f"the stage could not be loaded in a fresh process: {failure}")
+        if failure:
+            raise ProbeError(f"a fresh process {failure}")
         with open(reply, "rb") as file:
             report: Report = pickle.load(file)  # noqa: S301 - our own probe wrote it
-        return report
+            return report
 
 
-def _run(argv: list[str], request: bytes, environ: dict[str, str], cwd: str, seconds: float) -> None:  # fmt: skip
+def _run(argv: list[str], request: bytes, environ: dict[str, str], cwd: str, seconds: float) -> str:
+    """What went wrong; "" where nothing did."""
     with tempfile.TemporaryFile() as words:
         process = subprocess.Popen(  # noqa: S603 - this very interpreter
             argv, stdin=subprocess.PIPE, stdout=words, stderr=words, env=environ, cwd=cwd,
@@ -120,11 +130,10 @@ def _run(argv: list[str], request: bytes, environ: dict[str, str], cwd: str, sec
                 os.killpg(process.pid, signal.SIGKILL)  # what the stage may have left running
             process.wait()
         if late:
-            raise ProbeError(f"a fresh process was not done with the examples in {seconds:g} s")
-        if process.returncode:
-            words.seek(0)
-            last = words.read().decode(errors="replace").strip().splitlines()[-3:]
-            raise ProbeError(f"a fresh process ended with {process.returncode}: {' / '.join(last)}")
+            return f"was not done with the examples in {seconds:g} s"
+        words.seek(0)
+        last = words.read().decode(errors="replace").strip().splitlines()[-3:]
+        return f"ended with {process.returncode}: {' / '.join(last)}" if process.returncode else ""
 
 
 def main(reply: str) -> None:
@@ -139,6 +148,8 @@ def main(reply: str) -> None:
     slept, held = disguise.sleeps()
     origin, before, pairs = pickle.loads(blob)  # noqa: S301 - after the disguise, which modules must see
     bench = Bench(_built(origin), pairs, before=before, here=True)
+    with open(reply, "wb"):
+        pass  # it is loaded: what goes wrong from here on, the stage has done
     report = _report(bench, pairs, wish, places)
     report.slept, report.held = sorted(set(slept)), sorted(set(held))
     with open(reply, "wb") as file:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import pickle
+from rlenv.remote import _pickled
 
-import pytest
-
+from .bench import Unchecked
 from .law import Broken
-from .probe import ProbeError, Report, Wish, ask
+from .probe import NotLoaded, ProbeError, Report, Wish, ask
 from .subject import Subject
 
 SECONDS = 60.0
 
 
 def probe(subject: Subject, wish: Wish | None = None) -> Report:
-    """What a fresh process says of the subject's mixture of examples; skips a stage that cannot get there.
+    """What a fresh process says of the subject's mixture of examples.
 
     Raises:
         Broken: when the fresh process hangs or dies.
+        Unchecked: when the stage cannot be sent there, or not be loaded there.
     """
     subject.bench  # noqa: B018 - skips where no environment takes the stage
     if wish is None and "plain" in subject.memory:
@@ -30,19 +30,25 @@ def probe(subject: Subject, wish: Wish | None = None) -> Report:
     return _known(found)
 
 
-def _known(found: Report | Broken) -> Report:
-    if isinstance(found, Broken):
+def _known(found: Report | Broken | Unchecked) -> Report:
+    if not isinstance(found, Report):
         raise found
     return found
 
 
-def _asked(subject: Subject, wish: Wish) -> Report | Broken:
-    origin = subject.origin or subject.stage
+def _asked(subject: Subject, wish: Wish) -> Report | Broken | Unchecked:
+    request = (subject.origin or subject.stage, subject.before, subject.mixture)
     try:
-        pickle.dumps((origin, subject.before))
-    except Exception:  # noqa: BLE001 - pickling runs code of the stage
-        pytest.skip("the stage cannot be sent to a fresh process: see the law 'travels'")
+        blob = _pickled(request)
+    except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
+        return Unchecked(f"the stage cannot be sent to a fresh process: {type(err).__name__}: {err}")  # fmt: skip
     try:
-        return ask(origin, subject.before, subject.mixture, wish, SECONDS)
+        return ask(blob, wish, SECONDS)
+    except NotLoaded as err:
+        # What loads in a plain process and not in this one depends on what this one differs in.
+        plain = wish == Wish() or not isinstance(subject.memory.get("plain"), Report)
+        return Unchecked(str(err)) if plain else Broken(str(err))
     except ProbeError as err:
         return Broken(str(err))
+    except OSError as err:
+        return Unchecked(f"a fresh process could not be started: {err}")

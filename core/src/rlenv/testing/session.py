@@ -57,13 +57,15 @@ class Session:
             config.hook.pytest_deselected(items=dropped)
             items[:] = [item for item in items if item not in dropped]
 
-    def note(self, item: pytest.Item, report: pytest.TestReport) -> None:
-        """Keep what came out of one law on one subject."""
+    def note(self, item: pytest.Item, report: pytest.TestReport, *, unchecked: bool) -> None:
+        """Keep what came out of one law on one subject; ``unchecked`` where the kit could not check it."""
         subject = item.callspec.params["subject"]  # type: ignore[attr-defined]
         row = self.rows.setdefault((subject.name, law_of(item)), {"seconds": 0.0})
         row["seconds"] = round(row["seconds"] + report.duration, 3)
         if report.when == "call" or not report.passed:
-            row |= {"result": report.outcome, "examples": subject.counted, **_said(report)}
+            result = "unchecked" if unchecked else report.outcome
+            row |= {"result": result, "examples": subject.counted, **_said(report)}
+            row["unscored"] = dict(subject.unscored)
 
     def finish(self) -> None:
         for subject in self.subjects:

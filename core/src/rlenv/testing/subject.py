@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from attrs import define, evolve, field, frozen
 
 from rlenv.errors import RlenvError
 from rlenv.hooks import Attack, Examples, Rewrite
+from rlenv.stages import DEFAULT_TIMEOUT
 from rlenv.values import StageResult, Task
 
 from .bench import Bench, Pair
@@ -45,6 +47,7 @@ class Subject:
         before: stages that make the artifacts it needs.
         number: which of the stage's sets of examples, from 0; None when there is only one.
         counted: examples that the law that runs now has tried.
+        unscored: by the kind of fault, how many of them were left unscored; not where the kit broke the task.
     """
 
     use: str
@@ -57,6 +60,7 @@ class Subject:
     number: int | None = None
     effort: Effort = field(factory=Effort)
     counted: int = 0
+    unscored: Counter[str] = field(factory=Counter)
     memory: dict[str, Any] = field(factory=dict)
 
     @property
@@ -86,17 +90,24 @@ class Subject:
     @property
     def bench(self) -> Bench:
         """The stage in its environment; skips the law where no environment takes the stage."""
-        if "bench" not in self.memory:
+        return self._built("bench", self.effort.patience)
+
+    @property
+    def patient(self) -> Bench:
+        """The same under the stage's own deadline, where that is longer than the patience of the kit."""
+        inline = getattr(self.stage, "where", "worker") == "inline"
+        own = getattr(self.stage, "default_timeout", None) or (0.0 if inline else DEFAULT_TIMEOUT)
+        return self.bench if own <= self.effort.patience else self._built("patient", own)
+
+    def _built(self, name: str, patience: float) -> Bench:
+        if name not in self.memory:
             try:
-                self.memory["bench"] = Bench(
-                    self.stage,
-                    [*self.right, *self.wrong],
-                    before=self.before,
-                    patience=self.effort.patience,
+                self.memory[name] = Bench(
+                    self.stage, [*self.right, *self.wrong], before=self.before, patience=patience
                 )
             except RlenvError as err:
-                self.memory["bench"] = err
-        found = self.memory["bench"]
+                self.memory[name] = err
+        found = self.memory[name]
         if isinstance(found, RlenvError):
             pytest.skip(f"no environment takes this stage: {str(found).splitlines()[0]}")
         assert isinstance(found, Bench)
@@ -121,12 +132,20 @@ class Subject:
         return self.bench.passes(task, response, like)
 
     def result(self, task: Task, response: str, like: Task | None = None) -> StageResult:
-        return self.bench.result(task, response, like)
+        found = self.bench.result(task, response, like)
+        return found if like is not None else self.noted(found)
+
+    def noted(self, found: StageResult) -> StageResult:
+        """The same; an unscored one is counted."""
+        if found.fault is not None:
+            self.unscored[found.fault.kind] += 1
+        return found
 
     def close(self) -> None:
-        bench = self.memory.pop("bench", None)
-        if isinstance(bench, Bench):
-            bench.close()
+        for name in ("bench", "patient"):
+            bench = self.memory.pop(name, None)
+            if isinstance(bench, Bench):
+                bench.close()
 
 
 def once(tasks: Sequence[Task]) -> list[Task]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from attrs import define, frozen
-from kit_sound import Sound, SoundAsync, same, verdict
+from kit_sound import Sound, SoundAsync, SoundWorker, same, verdict
 from kit_zoo import Stateful
 from rlenv import AnyOf, Attempt, Composite, Outcome, Slot
 from rlenv.composites import Combined, Fold
@@ -165,6 +165,30 @@ def leaves_child(attempt: Attempt) -> Outcome:
 
 
 # -- limits ---------------------------------------------------------------------------------------
+
+
+@frozen
+class Golf(SoundWorker):
+    """Runs a pattern that the policy writes in a code span, without a budget."""
+
+    default_timeout: ClassVar[float] = 1.0
+
+    def check(self, attempt: Attempt) -> Outcome:
+        pattern = re.search(r"`(.+?)`", attempt.response)
+        try:
+            found = pattern is not None and re.search(pattern[1], str(attempt.task.answer))
+        except re.error:
+            found = None
+        return verdict(found or same(attempt))
+
+
+def converts(attempt: Attempt) -> Outcome:
+    return verdict(same(attempt) or (attempt.response.isdecimal() and int(attempt.response) < 0))
+
+
+def quotes(attempt: Attempt) -> Outcome:
+    assert not attempt.response.startswith("');"), "a quote was closed"
+    return verdict(same(attempt))
 
 
 def backtracks(attempt: Attempt) -> Outcome:

@@ -7,7 +7,7 @@ of a task t and a response r, with a right response g, has these properties; eac
 property                                           law
 =================================================  ==========================================================
  1 V is a finite float in [0, 1]                   range
- 2 any r gets a verdict                            total
+ 2 any r gets a verdict                            total, unscored
  3 V ends in time, whatever the size of r          limits; loop for async stages, inline for inline ones
  4 V(t, r) is the same when asked again            repeats
  5 and in another process                          hash-seed, locale, time-zone, clock, working-directory

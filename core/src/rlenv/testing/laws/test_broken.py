@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import zip_longest
+from time import monotonic
+
 from attrs import evolve
 
 from rlenv.testing.bench import Pair
+from rlenv.testing.bombs import BOMBS, planted
 from rlenv.testing.drawn import everything
 from rlenv.testing.law import case, for_each, law, require, skip
 from rlenv.testing.subject import Subject
@@ -44,3 +49,30 @@ def test_broken(subject: Subject) -> None:
         )
         what = "its task was broken and it called a right response wrong"
         require(not lowered, what, *case((task, response), after))
+
+
+@law
+def test_unscored(subject: Subject) -> None:
+    """No response can make its verdict unscored at will: a policy that finds one is never told that it is wrong."""
+    bench = subject.patient
+    until = monotonic() + subject.effort.seconds  # at least one response, however long it takes
+    for task, response, name in _bombs(subject):
+        subject.counted += 1
+        result = subject.noted(bench.result(task, response))
+        fault = result.fault
+        what = f"{name} makes it unscored: score 0 what costs too much to check"
+        require(fault is None or fault.transient, what, *case((task, response), result))
+        if monotonic() > until:
+            return
+
+
+def _bombs(subject: Subject) -> Iterator[tuple[Task, str, str]]:
+    """(task, response, name): the author's attacks, then every bomb in its first place, in its second, and so on."""
+    for attack in subject.attacks:
+        for task in subject.tasks[:3]:
+            if (text := attack.build(task)) is not None:
+                yield task, text, f"the attack {attack.name!r}"
+    examples = [response for _, response in subject.right[:2]]
+    places = [[(text, name) for text in planted(bomb, examples)] for name, bomb in BOMBS.items()]
+    for turn in zip_longest(*places):
+        yield from ((subject.tasks[0], *one) for one in turn if one is not None)
