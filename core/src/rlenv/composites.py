@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias
+from weakref import WeakValueDictionary
 
 from attrs import field, frozen
 
@@ -326,6 +327,8 @@ class First(Composite):
         return Combined(None, None, result.fault)
 
 
+# by the fingerprint of an environment that still exists: what its stages count for, for who reads a verdict
+ROOTS: WeakValueDictionary[str, Composite] = WeakValueDictionary()
 COMPOSITES: Mapping[str, type[Composite]] = {
     cls.name: cls for cls in (Pipeline, AnyOf, AllOf, Product, Quorum, First)
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
 
-from .composites import Composite, Pipeline, Slot
+from .composites import ROOTS, Composite, Pipeline, Slot
 from .engine import Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
 from .host import AsyncHost, CallerHost, adrive, drive
@@ -99,6 +99,7 @@ class Environment:
             from .fingerprint import fingerprint
 
             self._fingerprint = fingerprint(self)
+            ROOTS[self._fingerprint] = self.root
         return self._fingerprint
 
     @property

@@ -1,12 +1,29 @@
-"""The nearest valid name, for messages."""
+"""Text for messages: what others wrote, made safe to show, and the nearest valid name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# control characters, the bidirectional overrides that can make a line lie, and lone surrogates
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """``text`` with terminal controls, direction marks and lone surrogates written as escapes."""
+    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(text: str, width: int = 80) -> str:
+    """``text`` made visible on one line of at most ``width`` characters."""
+    flat = visible(" ".join(text[: width * 8].split()))
+    return flat if len(flat) <= width and len(text) <= width * 8 else flat[: width - 3] + "..."
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

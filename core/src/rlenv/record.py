@@ -132,31 +132,29 @@ def _public_fault(fault: Fault | None) -> Fault | None:
 
 def stage_rows(env: Environment, verdict: Verdict) -> list[dict[str, Any]]:
     """The ``stages`` of one line of scored output: each stage that ran, with what it counts for."""
-    return _rows(env.root, verdict.results)
+    return result_rows(env.root, verdict.results)
 
 
-def _rows(composite: Composite, results: tuple[StageResult, ...]) -> list[dict[str, Any]]:
-    slots = {slot.name: slot for slot in composite.slots}
-    return [_row(slots[result.stage.rsplit("/", 1)[-1]], result) for result in results]
+def result_rows(root: object, results: tuple[StageResult, ...]) -> list[dict[str, Any]]:
+    """``stage_rows`` of these results; what they count for is None where ``root`` is no composite."""
+    slots = {slot.name: slot for slot in root.slots} if isinstance(root, Composite) else {}
+    return [_row(slots.get(result.stage.rsplit("/", 1)[-1]), result) for result in results]
 
 
-def _row(slot: Slot, result: StageResult) -> dict[str, Any]:
+def _row(slot: Slot | None, result: StageResult) -> dict[str, Any]:
     outcome = result.outcome
-    nested = slot.stage if isinstance(slot.stage, Composite) else None
+    stage = getattr(slot, "stage", None)
     return {
         "name": result.stage,
-        "use": slot.kind,
-        "phase": getattr(slot.stage, "phase", None),
+        "use": getattr(slot, "kind", None),
+        "phase": getattr(stage, "phase", None),
         "score": None if outcome is None else outcome.score,
-        "weight": slot.weight,
-        "gate": slot.gate,
-        "penalty": slot.penalty,
-        "bonus": slot.bonus,
+        **{name: getattr(slot, name, None) for name in ("weight", "gate", "penalty", "bonus")},
         "detail": "" if outcome is None else outcome.detail,
         "data": {} if outcome is None else outcome.data,
         "private": {} if outcome is None else outcome.private,
         "steps": None if outcome is None else outcome.steps,
         "fault": fault_to_dict(result.fault),
         "seconds": round(result.seconds, 6),
-        "children": [] if nested is None else _rows(nested, result.children),
+        "children": result_rows(stage, result.children),
     }

@@ -157,9 +157,9 @@ class StageResult:
     children: tuple[StageResult, ...] = ()
 
 
-@frozen
+@frozen(repr=False)
 class Verdict:
-    """The reward of one response and everything that led to it.
+    """The reward of one response and everything that led to it; ``print`` explains it stage by stage.
 
     Args:
         value: the reward in [0, 1]; None exactly when the response could not be scored.
@@ -197,3 +197,16 @@ class Verdict:
         from .record import strip_private
 
         return strip_private(self)
+
+    def __repr__(self) -> str:
+        return f"<Verdict {'unscored' if self.value is None else self.value}, {len(self.results)} stages>"
+
+    def __str__(self) -> str:
+        from .show import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from .show import as_html
+
+        return as_html(self)

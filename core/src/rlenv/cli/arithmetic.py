@@ -19,7 +19,7 @@ NAMES = {
 def written_out(root: Composite, verdict: Verdict) -> list[str]:
     """Lines that lead from the scores to the value; none of them claims what the verdict does not."""
     if verdict.value is None:
-        return ["no reward: a stage that counts could not say, and a 0 would be a lie"]
+        return ["no score, because a required stage failed"]
     slots = {slot.name: slot for slot in root.slots}
     pairs = [(slots[result.stage.rsplit("/", 1)[-1]], result) for result in verdict.results]
     if isinstance(root, Pipeline):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import click
+from attrs import evolve
+
 from rlenv.record import dumps, plain, stage_rows
+from rlenv.show import fault_line, stage_lines
 from rlenv.values import Task, Trajectory, Verdict
 
 from .arithmetic import written_out
-from .text import amount, block, duration, visible
+from .text import amount, block, duration, one_line, visible
 
 if TYPE_CHECKING:
     from rlenv.environment import Environment
@@ -47,8 +53,8 @@ def explanation(
     yield from _indented(text, 15)
     yield ""
     yield "Stages"
-    for row in stage_rows(env, verdict):
-        yield from _stage(row, 1, public=public)
+    shown = verdict.public() if public else verdict
+    yield from stage_lines(stage_rows(env, shown), partial(_more, public=public))
     left = len(env.slots) - len(verdict.results)
     if left and verdict.stopped_at is not None:
         yield f"  ({amount(left, 'later stage')} did not run)"
@@ -63,57 +69,48 @@ def _reward(env: Environment, verdict: Verdict, *, public: bool) -> Iterator[str
     if verdict.value is None:
         fault = verdict.fault
         if fault is not None:
-            yield from _fault(
-                {"kind": fault.kind, "message": fault.message, "transient": fault.transient},
-                "          ",
-                public=public,
-            )
+            told = evolve(fault, message="") if public else fault
+            yield f"          {one_line(fault_line(told), VALUE_CHARS)}"
+            yield f"          what to do: {_remedy(fault.kind)}"
     else:
         passed = verdict.value >= env.pass_mark
         yield f"Passed    {'yes' if passed else 'no'}  (pass mark {env.pass_mark:g})"
     yield f"Time      {duration(sum(result.seconds for result in verdict.results))}"
 
 
-def _stage(row: Mapping[str, Any], depth: int, *, public: bool) -> Iterator[str]:
-    pad = "  " * depth
-    score = "broke" if row["score"] is None else f"{row['score']:.6g}"
-    yield f"{pad}{visible(row['name'])}  {visible(row['use'])}  [{row['phase'] or 'composite'}]  score {score}  {_role(row)}  {duration(row['seconds'])}"
-    inner = pad + "    "
-    if row["detail"]:
-        yield from _indented(row["detail"], 6, inner)
+def _more(row: Mapping[str, Any], *, public: bool) -> Iterator[str]:
+    """What is written under a stage beside its score and detail."""
+    pad = "      "
+    yield f"{pad}{visible(row['use'])}, {row['phase'] or 'composite'}, {duration(row['seconds'])}"
     for key, value in row["data"].items():
-        yield f"{inner}{visible(str(key))}: {_value(value)}"
+        yield f"{pad}{visible(str(key))}: {_value(value)}"
     if row["steps"]:
-        yield f"{inner}steps: {_value(row['steps'])}"
+        yield f"{pad}steps: {_value(row['steps'])}"
     if not public:
         for key, value in row["private"].items():
-            yield f"{inner}operator only: {visible(str(key))}: {_value(value)}"
+            yield f"{pad}operator only: {visible(str(key))}: {_value(value)}"
     if row["fault"] is not None:
-        yield from _fault(row["fault"], inner, public=public)
-    for child in row["children"]:
-        yield from _stage(child, depth + 1, public=public)
+        yield f"{pad}what to do: {_remedy(row['fault']['kind'])}"
 
 
-def _role(row: Mapping[str, Any]) -> str:
-    """What the score counts for."""
-    said = [f"weight {row['weight']:g}"] if row["weight"] or not _shaped(row) else []
-    if row["gate"] is not None:
-        failed = row["score"] is not None and row["score"] < row["gate"]
-        said += [
-            f"gate {row['gate']:g} {'FAILED' if failed else 'passed' if row['score'] is not None else 'open'}"
-        ]
-    said += [f"{name} {row[name]:g}" for name in ("bonus", "penalty") if row[name]]
-    return ", ".join(said)
+def painted(line: str) -> str:
+    """The same line with color; text of a model stands deeper than what is colored here by its words."""
+    if not line.startswith(" "):
+        return click.style(line, bold=True)
+    if line.lstrip().startswith("operator only: "):
+        return click.style(line, dim=True)
+    if re.match(r"  \S", line):
+        color = {"score 1": "green", "score 0": "red", "no score": "yellow"}
+        return re.sub(
+            r"(?<=: )(score [01](?![.\d])|no score)|FAILED",
+            lambda m: click.style(m[0], fg=color.get(m[0], "red")),
+            line,
+        )
+    return line
 
 
-def _shaped(row: Mapping[str, Any]) -> bool:
-    return row["gate"] is not None or bool(row["bonus"] or row["penalty"])
-
-
-def _fault(fault: Mapping[str, Any], pad: str, *, public: bool) -> Iterator[str]:
-    yield f"{pad}fault: {fault['kind']}{'' if public else ': ' + visible(fault['message'])}"
-    again = "; a retry may help" if fault["transient"] else ""
-    yield f"{pad}what to do: {REMEDIES.get(fault['kind'], 'see the message')}{again}"
+def _remedy(kind: str) -> str:
+    return REMEDIES.get(kind, "see the message")
 
 
 def _indented(text: str, lines: int, pad: str = "          ") -> Iterator[str]:

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
+from rlenv.near import one_line, visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-# control characters, the bidirectional overrides that can make a line lie, and lone surrogates
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
-
-
-def visible(text: str) -> str:
-    """``text`` with terminal controls, direction marks and lone surrogates written as escapes."""
-    return _UNSAFE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-
-
-def one_line(text: str, width: int = 80) -> str:
-    """``text`` made visible on one line of at most ``width`` characters."""
-    flat = visible(" ".join(text[: width * 8].split()))
-    return flat if len(flat) <= width and len(text) <= width * 8 else flat[: width - 3] + "..."
+__all__ = ["amount", "block", "console", "duration", "forgiving", "is_terminal", "one_line", "unread_is_no_failure", "visible"]  # fmt: skip
 
 
 def block(text: str, lines: int = 20, width: int = 2000) -> str:

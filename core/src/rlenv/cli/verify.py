@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def command(
 
     Example: printf 42 | rlenv verify env.toml --task t1 --response -
     """
-    from .explain import explanation
+    from .explain import explanation, painted
 
     if (task_id is None) == (prompt is None):
         raise click.UsageError("name the task with --task ID or with --prompt TEXT, one of them")
@@ -67,8 +68,7 @@ def command(
             verdict = loaded.evaluate(task, response)
         forgiving(sys.stdout)
         for line in explanation(loaded, task, response, verdict, public=public):
-            print(line)
-        sys.stdout.flush()
+            click.echo(painted(line), color=False if os.environ.get("NO_COLOR") else None)
     if not verdict.scored:
         raise click.exceptions.Exit(3)
 
