@@ -157,6 +157,45 @@ def test_a_response_that_cannot_be_read_is_a_mistake(world, rlenv, name, content
     assert name in result.output
 
 
+def test_a_response_may_be_given_as_text(world, rlenv):
+    def verify_text(text):
+        return rlenv("verify", "env.toml", "--task", "t0", "--text", text)
+
+    assert "Reward    1" in verify_text("Paris").output
+    assert (
+        "Reward    0" in verify_text("-").output
+    )  # a dash is the response here, not standard input
+    assert "(empty)" in verify_text("").output
+    broken = verify_text("Par\udcffis")
+    assert broken.exit_code == 2
+    assert "--text is not UTF-8" in broken.output
+
+
+@pytest.mark.parametrize("given", [(), ("--text", "Paris", "--response", "-")])
+def test_exactly_one_response_is_wanted(world, rlenv, given):
+    result = rlenv("verify", "env.toml", "--task", "t0", *given, stdin="Paris")
+    assert result.exit_code == 2
+    assert "--response FILE or with --text TEXT" in result.output
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Paris", "I think it is Paris.", "a\nb", "x" * 5000, "no/such/folder", "nul\0", "\x1b[2J"],
+)
+def test_a_response_given_as_a_file_name_is_told_so(world, rlenv, name):
+    result = rlenv("verify", "env.toml", "--task", "t0", "--response", name)
+    assert result.exit_code == 2, result.output
+    assert "with --text instead of --response" in result.output
+    assert len(result.output) < 400
+    assert "\x1b" not in result.output
+
+
+def test_a_misspelled_file_of_a_response_gets_its_nearest_name(world, rlenv):
+    (world.folder / "reply.txt").write_text("Paris")
+    result = rlenv("verify", "env.toml", "--task", "t0", "--response", "replay.txt")
+    assert "did you mean reply.txt?" in result.output
+
+
 def test_a_group_stage_sees_a_group_of_one(world, rlenv, demo):
     world.write_env('[[stage]]\nuse = "demo/ranked"\n')
     assert verify(rlenv, "Rome").exit_code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -10,13 +11,14 @@ from pathlib import Path
 import click
 
 from rlenv.errors import InputError
+from rlenv.near import no_such_file
 from rlenv.values import Trajectory
 
 from . import environments
 from .durable import reason
 from .items import as_response
 from .responses import STDIN
-from .text import forgiving, visible
+from .text import forgiving, one_line
 
 
 @click.command("verify")
@@ -26,10 +28,10 @@ from .text import forgiving, visible
 @click.option(
     "--response",
     "file",
-    required=True,
     metavar="FILE",
     help="A file with the response; - for standard input.",
 )
+@click.option("--text", metavar="TEXT", help="The response itself, instead of a file.")
 @environments.set_option
 @click.option(
     "--public",
@@ -42,7 +44,8 @@ def command(
     env: str,
     task_id: str | None,
     prompt: str | None,
-    file: str,
+    file: str | None,
+    text: str | None,
     settings: tuple[str, ...],
     public: bool,
     isolate: bool,
@@ -52,13 +55,13 @@ def command(
     The response is the text of FILE without its last newline; a FILE named *.json holds a list of
     messages. Exit status: 0; 2 for a mistake; 3 when the response could not be scored.
 
-    Example: printf 42 | rlenv verify env.toml --task t1 --response -
+    Example: rlenv verify env.toml --task t1 --text 42
     """
     from .explain import explanation, painted
 
     if (task_id is None) == (prompt is None):
         raise click.UsageError("name the task with --task ID or with --prompt TEXT, one of them")
-    response = read_response(file)
+    response = _response(file, text)
     with environments.load(env, settings, isolate=isolate) as loaded:
         tasks = loaded.tasks
         task = tasks.by_id(task_id) if task_id is not None else tasks.by_prompt(prompt or "")
@@ -73,17 +76,34 @@ def command(
         raise click.exceptions.Exit(3)
 
 
+def _response(file: str | None, text: str | None) -> str | Trajectory:
+    if (file is None) == (text is None):
+        raise click.UsageError(
+            "give the response with --response FILE or with --text TEXT, one of them"
+        )
+    if file is not None:
+        return read_response(file)
+    assert text is not None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "--text is not UTF-8; save the response as UTF-8 and give --response"
+        ) from None
+    return text
+
+
 def read_response(name: str) -> str | Trajectory:
     """The response in a file, or on standard input for ``-``.
 
     Raises:
         InputError: when it cannot be read, is not UTF-8, or is JSON but no list of messages.
     """
-    shown = STDIN if name == "-" else visible(name)
+    shown = STDIN if name == "-" else one_line(name)
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise InputError(f"{shown}: the response cannot be read: {reason(error)}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown}: the response cannot be read: {_why(name, error)}") from None
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -99,3 +119,19 @@ def read_response(name: str) -> str | Trajectory:
         ) from None
     except InputError as error:
         raise InputError(f"{shown}: the response is {error}") from None
+
+
+def _why(name: str, error: OSError | ValueError) -> str:
+    """Why there is nothing to read under this name, which may be a response and no name at all."""
+    if isinstance(error, OSError) and error.errno not in {
+        errno.ENOENT,
+        errno.ENAMETOOLONG,
+        errno.ENOTDIR,
+    }:
+        return reason(error)
+    said = (
+        no_such_file(Path(name))
+        if "\n" not in name and len(name) < 200
+        else "there is no such file"
+    )
+    return f"{said}. If this is the response itself, give it with --text instead of --response"
