@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from rlenv import hooks
@@ -37,6 +37,13 @@ PAGES = sorted(
         "benchmarks/*.md",
     )
     for page in ROOT.glob(pattern)
+)
+SLOW = (  # whole examples, run as a reader would; other tests hold their parts to what they say
+    "examples/code_pipeline/README.md",
+    "examples/humaneval/README.md",
+    "examples/kernels/README.md",
+    "examples/leaky_verifier/README.md",
+    "examples/shaped_reward/README.md",
 )
 RUN = ("rlenv", "python", "printf", "cat", "ls", "mkdir", "cp")
 NOT_RUN = (  # what changes this machine, needs a network, or is tested elsewhere
@@ -148,7 +155,14 @@ def show(reader: Reader, shown: list[Block], page: str) -> None:
             printed = None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def shown_pages() -> Iterator[Any]:
+    for page in PAGES:
+        name = str(page.relative_to(ROOT))
+        mark = [pytest.mark.slow] if name in SLOW else []  # takes up to half a minute
+        yield pytest.param(page, marks=mark, id=name)
+
+
+@pytest.mark.parametrize("page", shown_pages())
 def test_everything_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
     needs_data = page.parent.parent == ROOT / "examples" and "RLENV_DATA" in page.read_text("utf-8")
     if needs_data and "RLENV_DATA" not in os.environ:
@@ -210,6 +224,10 @@ def test_no_block_hides_a_command_from_being_run(page: Path) -> None:
     assert hidden == []
     named = [block.name for block in shown if block.name]
     assert len(named) == len(set(named)), f"{page.name}: the later file would stand in both places"
+
+
+def test_the_pages_that_are_slow_exist() -> None:
+    assert [name for name in SLOW if ROOT / name not in PAGES] == []
 
 
 def test_the_reference_is_what_the_code_says(tmp_path: Path) -> None:

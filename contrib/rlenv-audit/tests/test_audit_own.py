@@ -63,6 +63,7 @@ def test_math_pays_what_is_right_and_nothing_else() -> None:
     clean(audited(EXAMPLES / "everyday" / "env.toml", (*TEXTS, *FRESH), 8))
 
 
+@pytest.mark.slow  # runs a thousand programs one after another
 def test_code_pays_programs_that_pass_and_nothing_else() -> None:
     probes = [*TEXTS[:7], "exploits.programs", "exploits.injection", "determinism.process"]
     clean(audited(OWN / "code" / "env.toml", probes, 4))
@@ -81,11 +82,13 @@ def _honest_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow  # asks the judge a thousand times
 @pytest.mark.usefixtures("_honest_judge")
 def test_a_judge_hears_the_answer_and_nothing_else() -> None:
     clean(audited(OWN / "judge" / "env.toml", (*TEXTS, *FRESH), 4))
 
 
+@pytest.mark.slow  # compiles each kernel
 def test_kernels_are_paid_for_what_they_compute_and_for_nothing_else(tmp_path: Path) -> None:
     kernels = EXAMPLES / "kernels"
     rows = (kernels / "tasks.jsonl").read_text("utf-8").splitlines(keepends=True)

@@ -35,6 +35,7 @@ def wait_for_rows(path, least, process):
 
 
 def finish(world, *more):
+    world.hurry()
     code, out, err = world.run("score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--resume", *more)
     assert code == 0, err
     return out

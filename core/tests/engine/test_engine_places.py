@@ -129,7 +129,7 @@ def test_a_broken_stage_is_a_fault_and_never_a_reward(order, kind):
 
 
 def test_what_kills_a_worker_costs_only_its_own_response():
-    env = Environment("obeys", [Slot("s", Obeys(), timeout=1.5)], memory_mb=200)
+    env = Environment("obeys", [Slot("s", Obeys(), timeout=0.5)], memory_mb=200)
     orders = [
         "right",
         "loop",
@@ -162,12 +162,12 @@ def test_what_kills_a_worker_costs_only_its_own_response():
 
 
 def test_after_a_kill_the_earlier_stages_keep_their_results_and_a_fallback_still_decides():
-    pipeline = Environment("p", [Slot("split", Split(), gate=1), Slot("s", Obeys(), timeout=0.5)])
+    pipeline = Environment("p", [Slot("split", Split(), gate=1), Slot("s", Obeys(), timeout=0.3)])
     fallback = Environment(
-        "f", [Slot("either", First([Slot("s", Obeys(), timeout=0.5), Slot("waits", Waits())]))]
+        "f", [Slot("either", First([Slot("s", Obeys(), timeout=0.3), Slot("waits", Waits())]))]
     )
     decided = Environment(
-        "d", [Slot("any", AnyOf([Slot("s", Obeys(), timeout=0.5), Slot("split", Split())]))]
+        "d", [Slot("any", AnyOf([Slot("s", Obeys(), timeout=0.3), Slot("split", Split())]))]
     )
     with pipeline, fallback, decided:
         verdict = pipeline.evaluate(TASK, "sleep")

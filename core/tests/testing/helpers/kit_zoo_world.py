@@ -232,7 +232,7 @@ class Hogs(SoundAsync):
     """Works where it should give way."""
 
     async def check(self, attempt: Attempt) -> Outcome:
-        until = time.monotonic() + (1.2 if attempt.response == "Paris" else 0)
+        until = time.monotonic() + (0.6 if attempt.response == "Paris" else 0)
         while time.monotonic() < until:
             pass
         await asyncio.sleep(0)
