@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from importlib import import_module
+from inspect import signature
+from operator import attrgetter
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +30,18 @@ class Registry:
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._plugins: dict[str, Any] = {}
         self._infos: dict[str, PluginInfo] = {}  # what loading told
-        self._refused: dict[str, str] = {}  # why loading failed, in one line
-        self._pluggy: PluginManager | None = None
+
+    @cached_property
+    def manager(self) -> PluginManager:
+        """Where pluggy keeps the loaded plugins and their hooks."""
+        from pluggy import PluginManager
+
+        from . import hooks
+
+        manager = PluginManager(GROUP)
+        manager.add_hookspecs(hooks)
+        return manager
 
     def register(self, plugin: object, name: str) -> None:
         """Register a module or an object with hooks by hand, for tests and notebooks.
@@ -37,22 +49,19 @@ class Registry:
         Raises:
             PluginError: when the name is taken or the plugin's hooks are wrong.
         """
+        from .hooks import API
+
         with self._lock:
-            if name in self._plugins or name in installed():
+            if name in self._infos or name in installed():
                 raise PluginError(f"a plugin named '{name}' is there already: choose another name")
             info = PluginInfo(name, "registered by hand", "", type(plugin).__name__)
-            api = getattr(plugin, "RLENV_API", None)
-            self._accept(
-                plugin, evolve(info, api=_api_number(info, api) if api is not None else None)
-            )
+            self._infos[name] = self._accept(plugin, info, getattr(plugin, "RLENV_API", API))
 
     def unregister(self, name: str) -> None:
         """Forget a plugin that was registered by hand or loaded."""
         with self._lock:
-            plugin = self._plugins.pop(name, None)
-            self._infos.pop(name, None)
-            if plugin is not None:
-                self._manager().unregister(plugin)
+            if self._infos.pop(name, None) is not None and self.manager.has_plugin(name):
+                self.manager.unregister(name=name)
 
     def info(self, name: str) -> PluginInfo:
         """What is known of a plugin so far, without loading it.
@@ -60,19 +69,21 @@ class Registry:
         Raises:
             PluginError: when there is none of this name.
         """
-        known = self._infos.get(name) or installed().get(name)
-        if known is None:
-            raise PluginError(self._unknown(name))
-        return known
+        found = self._infos.get(name) or installed().get(name)
+        if found is None:
+            known = sorted({*installed(), *self._infos})
+            hint = f"did you mean '{near}'? " if (near := nearest(name, known)) else ""
+            raise PluginError(
+                f"no plugin '{name}' is installed; {hint}Installed: {', '.join(known)}"
+            )
+        return found
 
     def infos(self, *, load: bool = False) -> list[PluginInfo]:
         """All plugins by name; with ``load`` each is tried, so that ``error`` and ``api`` are known."""
         names = sorted({*installed(), *self._infos})
         for name in names if load else ():
-            try:
+            with suppress(PluginError):
                 self.load(name)
-            except PluginError:
-                continue
         return [self.info(name) for name in names]
 
     def load(self, name: str) -> Any:
@@ -81,16 +92,13 @@ class Registry:
         Raises:
             PluginError: when it is not installed, doubled, broken, or built for another hook version.
         """
-        plugin = self._plugins.get(name)
-        if plugin is not None:
-            return plugin
         with self._lock:
             info = self.info(name)
-            if info.error is not None:
-                raise PluginError(self._refused.get(name, info.error))
-            if name not in self._plugins:
-                self._import(info)
-            return self._plugins[name]
+            if name not in self._infos and info.error is None:
+                info = self._infos[name] = self._import(info)
+        if info.error is not None:
+            raise PluginError(info.error.partition("\n")[0])
+        return self.manager.get_plugin(name)
 
     def stages(self, plugin: str) -> dict[str, Any]:
         """Short name → stage class or ``"module:Class"``, as the plugin gives them.
@@ -106,14 +114,14 @@ class Registry:
         Raises:
             PluginError: when the plugin or the stage is missing or broken; the message says what to do.
         """
-        plugin, slash, short = use.partition("/")
-        if not slash or not plugin or not short:
-            raise PluginError(self._not_a_path(use))
-        stages = self.stages(plugin)
-        if short not in stages:
-            hint = suggest(short, stages, what="it has")
-            raise PluginError(f"{self.info(plugin)} has no stage '{short}'; {hint}".rstrip("; "))
-        found = self._resolve(plugin, stages[short], f"stage '{use}'")
+        plugin, _, short = use.partition("/")
+        if not plugin or not short:
+            message = f"a stage is named plugin/short, as in 'core/equal', not {use!r}"
+            owners = [n for n in ("core", *self._infos) if not short and use in self._shorts(n)]
+            raise PluginError(
+                f"{message}; did you mean '{owners[0]}/{use}'?" if owners else message
+            )
+        found = self._pick(plugin, self.stages(plugin), short, f"stage '{short}'", "it has")
         if not callable(found):
             raise PluginError(f"{self.info(plugin)}: stage '{use}' is {found!r:.80}, not a class")
         return found
@@ -124,17 +132,10 @@ class Registry:
         Raises:
             PluginError: when the plugin or the part is missing or broken.
         """
-        plugin, slash, short = name.partition("/")
-        if not slash:
-            plugin, short = port, name
-        ports = self.supplied(plugin, "rlenv_parts")
-        offered = ports.get(port) or {}
-        if short not in offered:
-            hint = suggest(short, offered, what=f"its parts for '{port}'")
-            raise PluginError(
-                f"{self.info(plugin)} has no '{short}' for the port '{port}'; {hint}".rstrip("; ")
-            )
-        return self._resolve(plugin, offered[short], f"part '{plugin}/{short}'")
+        plugin, short = name.split("/", 1) if "/" in name else (port, name)
+        offered = self.supplied(plugin, "rlenv_parts").get(port) or {}
+        what = f"'{short}' for the port '{port}'"
+        return self._pick(plugin, offered, short, what, f"its parts for '{port}'")
 
     def observers(self, names: Iterable[str]) -> list[Any]:
         """The plugins named, loaded; each has at least one observing hook.
@@ -142,55 +143,13 @@ class Registry:
         Raises:
             PluginError: when one cannot be loaded or observes nothing.
         """
-        found = [(name, self.load(name)) for name in names]
-        for name, plugin in found:
-            if not self._functions(plugin, *OBSERVERS):
+        found = {name: self.load(name) for name in names}
+        for name, plugin in found.items():
+            if not any(hook_of(plugin, hook) for hook in OBSERVERS):
                 raise PluginError(
                     f"{self.info(name)} observes nothing: it has no {' or '.join(OBSERVERS)}"
                 )
-        return [plugin for _, plugin in found]
-
-    def _import(self, info: PluginInfo) -> None:
-        from importlib import import_module
-
-        try:
-            module = import_module(info.target.partition(":")[0])
-            attribute = info.target.partition(":")[2]
-            plugin = getattr(module, attribute) if attribute else module
-            api = _api_number(info, getattr(plugin, "RLENV_API", None))
-            self._accept(plugin, evolve(info, api=api))
-        except PluginError as error:
-            self._infos[info.name] = evolve(info, error=str(error))
-            raise
-        except (Exception, SystemExit) as error:
-            from traceback import format_exc
-
-            self._infos[info.name] = evolve(info, error=format_exc())
-            self._refused[info.name] = f"{info} failed to load: {_cause(error)}"
-            raise PluginError(self._refused[info.name]) from error
-
-    def _accept(self, plugin: Any, info: PluginInfo) -> None:
-        manager = self._manager()
-        problems = list(_hook_problems(plugin, manager))
-        if not problems:
-            try:
-                manager.register(plugin, info.name)
-            except Exception as error:  # noqa: BLE001 - pluggy refuses with several types
-                problems = [" ".join(str(error).split())]
-        if problems:
-            raise PluginError(f"{info}: {'; '.join(problems)}")
-        self._plugins[info.name] = plugin
-        self._infos[info.name] = info
-
-    def _manager(self) -> PluginManager:
-        if self._pluggy is None:
-            from pluggy import PluginManager
-
-            from . import hooks
-
-            self._pluggy = PluginManager(GROUP)
-            self._pluggy.add_hookspecs(hooks)
-        return self._pluggy
+        return list(found.values())
 
     def supplied(self, name: str, hook: str) -> dict[str, Any]:
         """What a plugin's hook gives, as ``supplied("math", "rlenv_examples")``; empty where it has none.
@@ -198,71 +157,92 @@ class Registry:
         Raises:
             PluginError: as ``load`` does, or when the hook itself fails.
         """
-        functions = self._functions(self.load(name), hook)
+        function = hook_of(self.load(name), hook)
         try:
-            result = functions[0]() if functions else {}
+            result = {} if function is None else function()
         except (Exception, SystemExit) as error:
             raise PluginError(f"{self.info(name)}: {hook}() failed: {_cause(error)}") from error
         if not isinstance(result, Mapping):
-            raise PluginError(
-                f"{self.info(name)}: {hook}() returned {type(result).__name__}, not a mapping"
-            )
+            kind = type(result).__name__
+            raise PluginError(f"{self.info(name)}: {hook}() returned {kind}, not a mapping")
         return dict(result)
 
-    def _functions(self, plugin: Any, *hooks: str) -> list[Any]:
-        callers = [getattr(self._manager().hook, hook) for hook in hooks]
-        impls = [impl for caller in callers for impl in caller.get_hookimpls()]
-        return [impl.function for impl in impls if impl.plugin is plugin]
-
-    def _resolve(self, name: str, target: Any, what: str) -> Any:
-        if not isinstance(target, str):
-            return target
+    def _pick(
+        self, plugin: str, offered: Mapping[str, Any], short: str, what: str, there_are: str
+    ) -> Any:
+        if short not in offered:
+            hint = suggest(short, offered, what=there_are)
+            raise PluginError(f"{self.info(plugin)} has no {what}; {hint}".rstrip("; "))
+        target = offered[short]
         try:
-            return resolve(target)
+            return resolve(target) if isinstance(target, str) else target
         except (Exception, SystemExit) as error:
-            raise PluginError(
-                f"{self.info(name)}: {what} ({target}) failed to load: {_cause(error)}"
-            ) from error
+            message = f"{self.info(plugin)}: {what} ({target}) failed to load: {_cause(error)}"
+            raise PluginError(message) from error
 
-    def _unknown(self, name: str) -> str:
-        known = {*installed(), *self._plugins}
-        near = nearest(name, known)
-        hint = f"did you mean '{near}'? Else: " if near else ""
-        return f"no plugin '{name}' is installed; {hint}pip install rlenv-plugin-{name}"
+    def _import(self, info: PluginInfo) -> PluginInfo:
+        target = info.target
+        try:
+            plugin = resolve(target) if ":" in target else import_module(target)
+            return self._accept(plugin, info, getattr(plugin, "RLENV_API", None))
+        except PluginError as error:
+            return evolve(info, error=str(error))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may raise anything
+            from traceback import format_exc
 
-    def _not_a_path(self, use: str) -> str:
-        message = f"a stage is named plugin/short, as in 'core/equal', not {use!r}"
-        owners = [n for n in ("core", *self._plugins) if use in self.stages(n)]
-        return f"{message}; did you mean '{owners[0]}/{use}'?" if owners else message
+            return evolve(info, error=f"{info} failed to load: {_cause(error)}\n{format_exc()}")
+
+    def _accept(self, plugin: Any, info: PluginInfo, api: Any) -> PluginInfo:
+        """Register a plugin whose contract is right."""
+        wrong = _api_problem(info, api)
+        problems = [wrong] if wrong else list(_hook_problems(plugin, self.manager))
+        if not problems:
+            try:
+                self.manager.register(plugin, info.name)
+            except Exception as error:  # noqa: BLE001 - pluggy refuses with several types
+                problems = [" ".join(str(error).split())]
+        if problems:
+            raise PluginError(f"{info}: {'; '.join(problems)}")
+        return evolve(info, api=api)
+
+    def _shorts(self, plugin: str) -> Iterable[str]:
+        with suppress(PluginError):
+            return self.stages(plugin)
+        return ()
 
 
-def _api_number(info: PluginInfo, api: Any) -> int:
+def hook_of(plugin: Any, hook: str) -> Callable[..., Any] | None:
+    """The plugin's function for a hook, called with what it names of the arguments; None: it has none."""
+    for name in dir(plugin):
+        function: Any = getattr(plugin, name, None)
+        options = getattr(function, "rlenv_impl", None)
+        if isinstance(options, dict) and (options.get("specname") or name) == hook:
+            wanted = signature(function).parameters
+            return lambda **given: function(**{key: given[key] for key in wanted if key in given})
+    return None
+
+
+def _api_problem(info: PluginInfo, api: Any) -> str | None:
     from .hooks import API
 
     if api is None:
-        raise PluginError(
-            f"{info} does not say which rlenv it is for: add RLENV_API = {API} to {info.target}"
-        )
+        return f"it does not say which rlenv it is for: add RLENV_API = {API} to {info.target}"
     if isinstance(api, bool) or not isinstance(api, int) or api < 1:
-        raise PluginError(
-            f"{info}: RLENV_API is {api!r}, not a whole number from 1; write RLENV_API = {API}"
-        )
+        return f"RLENV_API is {api!r}, not an integer from 1; write RLENV_API = {API}"
     if api > API:
-        raise PluginError(
-            f"{info} is built for hook version {api}, this rlenv has hook version {API}: "
-            f"upgrade rlenv or install an older {info.distribution}"
-        )
-    return api
+        older = f"upgrade rlenv or install an older {info.distribution}"
+        return f"it is built for hook version {api}, this rlenv has hook version {API}: {older}"
+    return None
 
 
-def _hook_problems(plugin: Any, manager: PluginManager) -> Iterable[str]:
+def _hook_problems(plugin: Any, manager: PluginManager) -> Iterator[str]:
     """What pluggy would ignore: a misspelt hook, and one without its marker."""
     known = [name for name in vars(manager.hook) if name.startswith("rlenv_")]
     for name in dir(plugin):
         value = getattr(plugin, name) if name.startswith("rlenv_") else None
         options = getattr(value, "rlenv_impl", None)
         if options is None and name in known and callable(value):
-            yield f"{name} is no hook yet: write @rlenv.hookimpl above it"
+            yield f"{name} is not a hook yet: write @rlenv.hookimpl above it"
         elif isinstance(options, dict) and not options.get("optionalhook"):
             hook = options.get("specname") or name
             if hook not in known:
@@ -270,10 +250,13 @@ def _hook_problems(plugin: Any, manager: PluginManager) -> Iterable[str]:
 
 
 def _cause(error: BaseException) -> str:
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
+    """The error in one line, with the place in the plugin's own code where it was raised."""
+    where, place = "", error.__traceback__
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        if file != __file__ and not file.startswith("<frozen"):
+            where = f" ({file}:{place.tb_lineno})"
         place = place.tb_next
-    where = f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})" if place is not None else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
 
 
@@ -284,31 +267,21 @@ def resolve(target: str) -> Any:
         ValueError: when the text has no such form.
         ImportError, AttributeError: when it is not there.
     """
-    module, colon, attribute = target.partition(":")
-    if not colon or not module or not attribute:
+    module, _, attribute = target.partition(":")
+    if not module or not attribute:
         raise ValueError(f'a target is written "module:name", not {target!r}')
-    __import__(module)
-    found: Any = sys.modules[module]
-    for name in attribute.split("."):
-        found = getattr(found, name)
-    return found
+    return attrgetter(attribute)(import_module(module))
 
 
 def makers_of(kind: type, use: str) -> list[str]:
     """The stages, among those of the plugin that ``use`` names, that make an artifact of this type."""
-    plugin = use.partition("/")[0]
-    try:
-        shorts = sorted(registry().stages(plugin)) if plugin else []
-    except PluginError:
-        return []
-    return [f"{plugin}/{short}" for short in shorts if kind in _makes(f"{plugin}/{short}")]
-
-
-def _makes(use: str) -> tuple[type, ...]:
-    try:
-        return tuple(getattr(registry().stage_type(use), "makes", ()))
-    except PluginError:
-        return ()
+    plugin, found = use.partition("/")[0], []
+    for short in sorted(_REGISTRY._shorts(plugin)):
+        with suppress(PluginError):
+            stage = f"{plugin}/{short}"
+            if kind in getattr(_REGISTRY.stage_type(stage), "makes", ()):
+                found.append(stage)
+    return found
 
 
 _REGISTRY = Registry()

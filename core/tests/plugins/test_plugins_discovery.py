@@ -127,7 +127,6 @@ def test_a_finder_of_its_own_counts(install: Install, monkeypatch: pytest.Monkey
             return []
 
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
-    metadata._distributions.cache_clear()
     metadata._entries.cache_clear()
 
     assert "seen" in installed()

@@ -66,8 +66,17 @@ def test_only_what_is_named_is_imported(registry: Registry, install: Install) ->
     assert "heavy_part" in sys.modules
 
 
-def test_an_unknown_plugin_is_a_pip_command_away(registry: Registry) -> None:
-    assert "pip install rlenv-plugin-zebra" in refusal(registry.stage_type, "zebra/equal")
+def test_an_unknown_plugin_is_answered_with_what_is_installed(
+    registry: Registry, install: Install
+) -> None:
+    install("good", plugins={"goodness": "good_mod"}, good_mod=GOOD)
+
+    message = refusal(registry.stage_type, "zebra/equal")
+
+    assert "no plugin 'zebra' is installed" in message
+    assert "core, " in message
+    assert "goodness" in message
+    assert "pip install" not in message  # anybody could register the name that was mistyped
 
 
 def test_a_misspelt_plugin_is_guessed(registry: Registry, install: Install) -> None:
@@ -106,6 +115,8 @@ def test_a_broken_stage_names_plugin_and_target(
 
     assert words in message
     assert "(good 1.2)" in message
+    assert "plugins.py" not in message  # the fault is the plugin's, not where rlenv met it
+    assert "<frozen" not in message
 
 
 @pytest.mark.parametrize(
@@ -234,7 +245,7 @@ def test_a_plugin_may_be_registered_by_hand(registry: Registry) -> None:
     assert "choose another name" in refusal(registry.register, Plugin(), "mine")
     assert "choose another name" in refusal(registry.register, Plugin(), "core")
     registry.unregister("mine")
-    assert "pip install" in refusal(registry.load, "mine")
+    assert "no plugin 'mine' is installed" in refusal(registry.load, "mine")
 
 
 def test_a_plugin_by_hand_for_a_newer_rlenv_is_refused(registry: Registry) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from rlenv.metadata import Entry, entries, version
+from rlenv.metadata import PluginInfo, entries, version
 from rlenv.near import suggest
 
 from .mistakes import Mistake, one_screen
@@ -69,15 +69,15 @@ class LazyGroup(click.Group):
             ctx.exit(128 + signal.SIGINT)
 
 
-def _found() -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
+def _found() -> dict[str, list[PluginInfo]]:
+    found: dict[str, list[PluginInfo]] = {}
     for entry in entries(GROUP):
         if entry.name not in BUILTIN:
             found.setdefault(entry.name, []).append(entry)
     return found
 
 
-def _load(name: str, claims: list[Entry]) -> click.Command:
+def _load(name: str, claims: list[PluginInfo]) -> click.Command:
     from rlenv.plugins import resolve
 
     owners = " and ".join(f"{claim.distribution} {claim.version}" for claim in claims)

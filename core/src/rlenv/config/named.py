@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rlenv import metadata
 from rlenv.errors import ConfigError, PluginError
+from rlenv.metadata import PluginInfo, entries
 from rlenv.near import suggest
 from rlenv.plugins import resolve
 
@@ -47,10 +47,10 @@ def load(name: str | os.PathLike[str], **settings: Any) -> Environment:
     return found
 
 
-def _entry(name: str) -> metadata.Entry | None:
+def _entry(name: str) -> PluginInfo | None:
     """The one entry point of this name; None when ``name`` is a file or looks like one."""
-    entries = metadata.entries(GROUP)
-    claims = [e for e in entries if e.name == name]
+    known = entries(GROUP)
+    claims = [e for e in known if e.name == name]
     if len(claims) > 1:
         who = " and ".join(f"{e.distribution} {e.version}" for e in claims)
         raise PluginError(
@@ -58,5 +58,5 @@ def _entry(name: str) -> metadata.Entry | None:
         )
     if claims or os.path.exists(name) or os.sep in name or name.endswith(".toml"):
         return claims[0] if claims else None
-    hint = suggest(name, [e.name for e in entries], what="installed are") or "none is installed"
+    hint = suggest(name, [e.name for e in known], what="installed are") or "none is installed"
     raise ConfigError(f"there is no environment '{name}', neither installed nor as a file; {hint}")

@@ -38,7 +38,7 @@ def sections(env: Environment, *, public: bool = False) -> str:
 
 
 def _implementations() -> Sequence[HookImpl]:
-    return registry()._manager().hook.rlenv_report_sections.get_hookimpls()
+    return registry().manager.hook.rlenv_report_sections.get_hookimpls()
 
 
 def _said(env: Environment, *, public: bool) -> Iterator[tuple[str, str]]:
