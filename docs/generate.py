@@ -41,7 +41,7 @@ SECTION = re.compile(r"^(Args|Attributes|Raises|Options):$")
 GROUPS = {
     "Environments": ("Environment",),
     "Values": ("Task", "Trajectory", "Outcome", "Fault", "StageResult", "Verdict"),
-    "Stages": ("Stage", "GroupStage", "Attempt"),
+    "Stages": ("Stage", "GroupStage", "stage", "Attempt"),
     "Composition": (
         "Slot", "Composite", "Pipeline", "AnyOf", "AllOf", "Product", "Quorum", "First",
     ),
@@ -231,7 +231,10 @@ def hook_page() -> Iterator[str]:
     for name in ("Examples", "Rewrite", "Attack"):
         yield from _thing(name, getattr(hooks, name), 2)
     yield f"## What a stage is\n\n{markdown(stage.Stage)}\n"
-    yield f"The phases, in order: {', '.join(f'`{phase}`' for phase in stage.PHASES)}."
+    yield from head("attribute", "default", "type", "meaning")
+    for name, known in stage.ATTRIBUTES.items():
+        yield row(f"`{name}`", f"`{known.default!r}`", known.expected, known.meaning)
+    yield f"\nThe phases, in order: {', '.join(f'`{phase}`' for phase in stage.PHASES)}."
 
 
 def commands() -> Iterator[str]:

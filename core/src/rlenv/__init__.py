@@ -22,7 +22,7 @@ from .errors import (
     VerifierFault,
     WorkExceeded,
 )
-from .stages import Attempt, GroupStage, Stage
+from .stages import Attempt, GroupStage, Stage, stage
 from .values import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ __all__ = [
     "VerifierFault",
     "WorkExceeded",
     "hookimpl",
+    "stage",
 ]
 
 _HOOKS = ("Attack", "Examples", "Rewrite", "hookimpl")

@@ -69,7 +69,7 @@ def _segment(
             place += 1
             yield payload(Run(row), whole=True)
 
-    replies = crew.pool(size).stream(crew.program(), payloads())
+    replies = crew.stream(payloads(), size)
     try:
         for place, reply in replies:
             index, attempt = flying.pop(place)
@@ -84,7 +84,7 @@ def _segment(
             while idle:
                 yield idle.pop()
     finally:
-        replies.close()  # type: ignore[attr-defined]
+        replies.close()
     yield from idle
 
 

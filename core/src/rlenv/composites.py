@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from attrs import field, frozen
 
 from .errors import ConfigError
+from .stages import ATTRIBUTES, attribute
 from .values import Fault, StageResult
 
 
@@ -37,7 +38,7 @@ class Slot:
 
     Args:
         name: unique among its siblings; part of the paths in verdicts.
-        stage: the stage, or another composite.
+        stage: the stage, a function, or another composite.
         weight: share in the mean; 1 unless a gate, penalty or bonus is given, then 0.
         gate: a score below it ends the pipeline with 0; the stage's ``default_gate`` when None, and 0 for
             none at all, so that such a stage can be a penalty.
@@ -58,9 +59,13 @@ class Slot:
     options: Mapping[str, Any] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
+        if callable(self.stage) and not isinstance(self.stage, type):
+            from .functions import as_stage
+
+            object.__setattr__(self, "stage", as_stage(self.stage))
         problems = [*_number_problems(self)]
         if not problems:
-            gate = getattr(self.stage, "default_gate", None) if self.gate is None else self.gate
+            gate = _default_gate(self.stage) if self.gate is None else self.gate
             object.__setattr__(self, "gate", gate or None)
         if self.weight is None and not problems:
             shaped = self.gate is not None or self.penalty or self.bonus
@@ -72,14 +77,30 @@ class Slot:
 
     @property
     def kind(self) -> str:
-        """How reports name the stage: what the configuration called it, else its class."""
-        cls = type(self.stage)
-        return self.use or f"{cls.__module__}:{cls.__qualname__}"
+        """How reports name the stage: what the configuration called it, else its function or class."""
+        return self.use or target_of(self.stage)
 
     @property
     def matters(self) -> bool:
         """Whether the stage's score can change the value of a pipeline."""
         return bool(self.weight or self.gate is not None or self.penalty or self.bonus)
+
+
+def _default_gate(stage: object) -> Any:
+    """What the stage declares; a wrong value is told by the plan."""
+    gate = attribute(stage, "default_gate")
+    return gate if ATTRIBUTES["default_gate"].is_valid(gate) else None
+
+
+def target_of(stage: object) -> str:
+    """``module:name`` of what a stage is made of: its function, else its class."""
+    function: str | None = getattr(stage, "target", None) if is_function(stage) else None
+    return function or f"{type(stage).__module__}:{type(stage).__qualname__}"
+
+
+def is_function(stage: object) -> bool:
+    """Whether the stage is a function of somebody's."""
+    return type(stage).__module__ == "rlenv.functions"
 
 
 def _is_name(value: object) -> bool:
@@ -123,16 +144,26 @@ def clamp(x: float) -> float:
     return 0.0 if x <= 0.0 else 1.0 if x >= 1.0 else x
 
 
+def _slots_of(members: Iterable[object]) -> Iterable[Slot]:
+    """Slots as they are; stages and functions get a slot each."""
+    members = tuple(members)
+    if all(isinstance(member, Slot) for member in members):
+        return cast("tuple[Slot, ...]", members)
+    from .functions import as_slots
+
+    return as_slots(members)
+
+
 class Composite:
-    """A stage made of slots.  Subclasses implement ``fold``."""
+    """A stage made of slots, stages and functions.  Subclasses implement ``fold``."""
 
     name: ClassVar[str] = "composite"
     shapes: ClassVar[bool] = (
         False  # whether weight, gate, penalty and bonus of the children mean anything
     )
 
-    def __init__(self, slots: Iterable[Slot]) -> None:
-        self.slots: tuple[Slot, ...] = tuple(slots)
+    def __init__(self, slots: Iterable[Any]) -> None:
+        self.slots: tuple[Slot, ...] = tuple(_slots_of(slots))
         problems = list(self._problems())
         if problems:
             raise ConfigError(*problems)
@@ -170,7 +201,7 @@ class Pipeline(Composite):
     name = "pipeline"
     shapes = True
 
-    def __init__(self, slots: Iterable[Slot], base: float = 1.0) -> None:
+    def __init__(self, slots: Iterable[Any], base: float = 1.0) -> None:
         self.base = base
         super().__init__(slots)
         largest = max(slot.weight for slot in self.slots)
@@ -285,7 +316,7 @@ class Quorum(Composite):
 
     name = "quorum"
 
-    def __init__(self, slots: Iterable[Slot], k: int, at: float = 1.0) -> None:
+    def __init__(self, slots: Iterable[Any], k: int, at: float = 1.0) -> None:
         self.k = k
         self.at = at
         super().__init__(slots)

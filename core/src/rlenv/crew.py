@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import threading
+from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .engine import Run, faulted
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from .workers import Done, Failed, Pool, Program
+    from .workers.values import Env
 
 
 class Crew:
@@ -29,41 +32,58 @@ class Crew:
     def __init__(self, plan: Plan, memory_mb: int | None, *, inline: bool) -> None:
         self.plan = plan
         self._memory_mb = memory_mb
-        self._blob, self.complete = ship(plan, inline=inline)
-        self._pools: dict[int, Pool] = {}
+        wanted = {leaf.env for leaf in plan.leaves if leaf.place == "worker"} or {None}
+        shipped = {env: ship(plan, env, inline=inline) for env in wanted}
+        self._blobs = {env: blob for env, (blob, _) in shipped.items()}
+        self.complete = all(complete for _, complete in shipped.values())
+        self._pools: dict[tuple[int, Env], Pool] = {}
         self._lock = threading.Lock()
         self.first = plan.leaves[0]
 
-    def pool(self, size: int | None = None) -> Pool:
+    def pool(self, size: int | None, env: Env) -> Pool:
         size = size or os.cpu_count() or 1
         with self._lock:
-            pool = self._pools.get(size)
+            pool = self._pools.get((size, env))
             if pool is None:
-                from .secret import secret
+                from .secret import WITHHELD, secret
                 from .workers import shared_pool
 
-                pool = self._pools[size] = shared_pool(size, self._memory_mb, secret())
+                key = secret() if env is None or "RLENV_SECRET" in env else WITHHELD
+                pool = self._pools[size, env] = shared_pool(size, self._memory_mb, key, env)
             return pool
 
-    def program(self, runner: str = "Runner") -> Program:
+    def program(self, env: Env, runner: str = "Runner") -> Program:
         from .workers import Program
 
-        return Program(f"rlenv.remote:{runner}", self._blob)
+        return Program(f"rlenv.remote:{runner}", self._blobs[env])
 
-    def submit(self, run: Run, size: int | None = None) -> Future[Done | Failed]:
-        """Send one attempt on from where its log ends, to a pool of this size."""
-        return self._sent("Runner", payload(run, whole=False), size)
+    def stream(
+        self, payloads: Iterable[Wire], size: int | None
+    ) -> Generator[tuple[int, Done | Failed], None, None]:
+        """Whole attempts through the workers, where all stages came along to them (``complete``)."""
+        (env,) = self._blobs
+        return self.pool(size, env).stream(self.program(env), payloads)
+
+    def submit(self, run: Run, leaf: Leaf, size: int | None = None) -> Future[Done | Failed]:
+        """Send one attempt on from where its log ends, at ``leaf``, to a pool of this size."""
+        return self._sent("Runner", self._env(leaf), payload(run, whole=False), size)
 
     def submit_group(self, leaf: Leaf, attempts: list[Attempt]) -> Future[Done | Failed]:
         members = [(encode_attempt(a), needed(a, leaf)) for a in attempts]
-        return self._sent("GroupRunner", (leaf.index, members))
+        return self._sent("GroupRunner", self._env(leaf), (leaf.index, members))
 
-    def _sent(self, runner: str, what: Wire, size: int | None = None) -> Future[Done | Failed]:
+    def _env(self, leaf: Leaf) -> Env:
+        """Whose workers run this leaf; an inline one is with all of them."""
+        return leaf.env if leaf.env in self._blobs else next(iter(self._blobs))
+
+    def _sent(
+        self, runner: str, env: Env, what: Wire, size: int | None = None
+    ) -> Future[Done | Failed]:
         from concurrent.futures import Future
 
         from .workers import Failed, PoolClosed
 
-        pool, program = self.pool(size), self.program(runner)
+        pool, program = self.pool(size, env), self.program(env, runner)
         try:
             return pool.submit(program, what)
         except PoolClosed:
@@ -73,6 +93,18 @@ class Crew:
             message = f"the task or an artifact cannot be sent on: {err}"[:500]
             refused.set_result(Failed("contract", message))
             return refused
+
+    def import_problems(self, leaf: Leaf) -> Iterator[str]:
+        """Why a worker cannot import the file that this leaf's function is defined in, if so."""
+        from .references import FileFunction
+        from .workers import Failed, Program
+
+        function = leaf.stage.function
+        if isinstance(function, FileFunction):
+            program = Program("rlenv.references:make_loader", pickle.dumps(function))
+            reply = self.pool(None, leaf.env).submit(program, None).result()
+            if isinstance(reply, Failed):
+                yield f"{leaf.path} ({leaf.slot.kind}): importing the file failed: {reply.message}"
 
     def learn(self, run: Run, leaf: Leaf, reply: Done | Failed) -> None:
         """Put what a worker answered into the run; ``leaf`` is the one that was asked for."""
@@ -92,10 +124,10 @@ class Crew:
 
     def close(self) -> None:
         with self._lock:
-            pools, self._pools = list(self._pools.values()), {}
-        for pool in pools:
+            pools, self._pools = list(self._pools.items()), {}
+        for (_, env), pool in pools:
             for runner in ("Runner", "GroupRunner"):
-                pool.forget(self.program(runner))
+                pool.forget(self.program(env, runner))
             pool.release()
 
 

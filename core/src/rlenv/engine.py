@@ -173,13 +173,31 @@ def judged(leaf: Leaf, outcome: object, seconds: float) -> StageResult:
         score = outcome.score
         if type(score) is float and 0.0 <= score <= 1.0:  # Outcome saw to it, unless it was tricked
             return StageResult(leaf.path, outcome, None, seconds)
+    if outcome is None and leaf.may_abstain:
+        return faulted(leaf, "abstained", "the stage declines to score this response", seconds)
     close = getattr(outcome, "close", None)
     if hasattr(outcome, "__await__") and close is not None:
         close()
-        said = "an awaitable from a plain check; write async def check"
-    else:
+        said = "an awaitable from a plain check; write async def"
+    elif not leaf.is_function:
         said = type(outcome).__name__
+    elif outcome is None:
+        said = (
+            "None; return 0.0 for a response that you cannot read, or declare may_abstain = True "
+            "to leave it unscored"
+        )
+    else:
+        return _function_result(leaf, outcome, seconds)
     return faulted(leaf, "contract", f"a stage returns an Outcome, not {said}", seconds)
+
+
+def _function_result(leaf: Leaf, returned: object, seconds: float) -> StageResult:
+    from .functions import outcome_of
+
+    try:
+        return StageResult(leaf.path, outcome_of(returned), None, seconds)
+    except Exception as err:  # noqa: BLE001 - what a function returns may run code of its own
+        return faulted(leaf, "contract", f"the function returned no score: {_safe(err)}", seconds)
 
 
 def faulted(

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
 
-from .composites import ROOTS, Composite, Pipeline, Slot
+from .composites import ROOTS, Composite, Pipeline, Slot, is_function
 from .engine import Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
 from .host import AsyncHost, CallerHost, adrive, drive
 from .plan import Plan
-from .stages import Attempt
+from .stages import AnyStage, Attempt
 from .values import Fault, Response, Task, Trajectory, Verdict
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Prompt: TypeAlias = Union[str, Task]
 Row: TypeAlias = Union[tuple[Prompt, Response], tuple[str, str | None, Response]]
+Verifier: TypeAlias = Union[Composite, AnyStage, Callable[..., object], Iterable["Member"]]
+Member: TypeAlias = Union[Slot, Composite, AnyStage, Callable[..., object]]
 
 
 class Environment:
@@ -29,7 +31,8 @@ class Environment:
 
     Args:
         name: how logs and reports call it.
-        root: a composite, or slots to run as a Pipeline.
+        verifier: a composite, a stage, a function, or a sequence of slots, stages and functions, which
+            runs as a Pipeline.
         tasks: what a prompt given as text is looked up in.
         pass_mark: a reward at or above it is a pass; in (0, 1].
         observers: plugins (modules or objects with hooks) that watch verdicts.
@@ -44,7 +47,7 @@ class Environment:
     def __init__(
         self,
         name: str,
-        root: Composite | Iterable[Slot],
+        verifier: Verifier,
         tasks: Iterable[Task] = (),
         *,
         pass_mark: float = 1.0,
@@ -56,7 +59,7 @@ class Environment:
         if isinstance(pass_mark, bool) or not 0 < pass_mark <= 1:
             raise ConfigError(f"pass_mark is in (0, 1], not {pass_mark!r}")
         self.name = name
-        self.root = root if isinstance(root, Composite) else Pipeline(root)
+        self.root = _composite_of(verifier)
         self.pass_mark = float(pass_mark)
         self.source = source
         self._plan = Plan(self.root)
@@ -69,6 +72,7 @@ class Environment:
             self._check_tasks()
         self._memory_mb = memory_mb
         self._crew: Crew | None = self._hired() if "worker" in self._plan.places else None
+        self._try_files()
         self._host = CallerHost(self._crew)
         self._fingerprint: str | None = None
         self._observers: Callable[..., None] | None = None
@@ -272,6 +276,15 @@ class Environment:
 
         return Crew(self._plan, self._memory_mb, inline=inline)
 
+    def _try_files(self) -> None:
+        """Import the files that functions come from, in a worker, so that what fails is known now."""
+        problems: list[str] = []
+        for leaf in self._plan.leaves:
+            if self._crew is not None and is_function(leaf.stage) and leaf.place == "worker":
+                problems += self._crew.import_problems(leaf)
+        if problems:
+            raise ConfigError(*problems)
+
     def _seen(self, attempt: Attempt, result: Verdict) -> Verdict:
         if self._observers is not None:
             self._observers(self, attempt.task, attempt.response, result)
@@ -343,6 +356,20 @@ class Environment:
             if seen is not None and isinstance(attempt, Attempt):
                 seen[index] = attempt
             yield attempt
+
+
+def _composite_of(verifier: Verifier) -> Composite:
+    if isinstance(verifier, Composite):
+        return verifier
+    alone = isinstance(verifier, (type, Slot)) or callable(verifier) or hasattr(verifier, "check")
+    if alone or hasattr(verifier, "check_group"):
+        return Pipeline([verifier])
+    if isinstance(verifier, (str, bytes, Mapping)) or not isinstance(verifier, Iterable):
+        raise TypeError(
+            "a verifier is a function, a stage, a composite or a sequence of them, "
+            f"not {type(verifier).__name__}; Environment.load takes a name, from_dict a mapping"
+        )
+    return Pipeline(verifier)
 
 
 def _attempt_of(task: Task, response: Response) -> Attempt:

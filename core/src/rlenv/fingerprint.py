@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from .composites import Composite, Slot
+from .composites import Composite, Slot, is_function, target_of
 from .metadata import version
 from .record import dumps, plain
 from .secret import key_id
@@ -29,7 +29,11 @@ def fingerprint(env: Environment) -> str:
     The code is rlenv (without its command line and reports) and every package that a stage's class comes
     from, by the bytes of its files; so an edit counts even where a version stood still.
     """
-    packages = sorted({"rlenv", *(_package(slot) for slot in _leaves(env.root))})
+    stages = [slot.stage for slot in _leaves(env.root)]
+    packages = sorted(
+        {"rlenv", *(target_of(stage).partition(":")[0].partition(".")[0] for stage in stages)}
+        - {""}
+    )
     canonical = {
         "root": _composite(env.root),
         "pass_mark": env.pass_mark,
@@ -51,10 +55,6 @@ def _leaves(composite: Composite) -> Iterator[Slot]:
             yield from _leaves(slot.stage)
         else:
             yield slot
-
-
-def _package(slot: Slot) -> str:
-    return type(slot.stage).__module__.partition(".")[0]
 
 
 def _composite(composite: Composite) -> dict[str, Any]:
@@ -82,12 +82,11 @@ def _slot(slot: Slot) -> dict[str, Any]:
     }
     if nested:
         return {**shared, "stage": _composite(slot.stage)}
-    cls = type(slot.stage)
-    return {
-        **shared,
-        "class": f"{cls.__module__}:{cls.__qualname__}",
-        "options": _options(slot.stage),
-    }
+    if is_function(slot.stage):
+        from .functions import describe
+
+        return {**shared, "function": slot.stage.target, "options": plain(describe(slot.stage))}
+    return {**shared, "class": target_of(slot.stage), "options": _options(slot.stage)}
 
 
 def _options(stage: object) -> Any:

@@ -38,7 +38,7 @@ class CallerHost:
         if leaf.place == "caller":
             return (yield from _on_loop(leaf, run, seconds))
         assert self._crew is not None
-        self._crew.learn(run, leaf, (yield self._crew.submit(run, self._size)))
+        self._crew.learn(run, leaf, (yield self._crew.submit(run, leaf, self._size)))
         assert run.known is not None
         return run.known[len(run.log)]
 

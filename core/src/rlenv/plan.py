@@ -6,12 +6,23 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
-from .composites import Composite, Slot
+from .composites import Composite, Slot, is_function
 from .errors import ConfigError, TaskError
-from .stages import DEFAULT_TIMEOUT, PHASES, PLACES
+from .stages import (
+    ATTRIBUTES,
+    DEFAULT_TIMEOUT,
+    METHODS,
+    PHASES,
+    attribute,
+    name_problems,
+    value_problems,
+)
 from .values import Task
+
+if TYPE_CHECKING:
+    from .workers.values import Env
 
 
 class Leaf:
@@ -22,11 +33,15 @@ class Leaf:
         "at_once",
         "check",
         "check_group",
+        "env",
         "index",
         "is_async",
+        "is_function",
         "makes",
+        "may_abstain",
         "needs",
         "path",
+        "phase",
         "place",
         "slot",
         "stage",
@@ -45,17 +60,29 @@ class Leaf:
         self.check: Callable[..., Any] | None = getattr(stage, "check", None)
         self.check_group: Callable[..., Any] | None = getattr(stage, "check_group", None)
         self.is_async = inspect.iscoroutinefunction(self.check or self.check_group)
-        self.place: str = getattr(stage, "where", "worker")
-        self.needs: tuple[type, ...] = tuple(getattr(stage, "needs", ()))
-        self.takes: tuple[type, ...] = self.needs + tuple(getattr(stage, "takes", ()))
-        self.makes: tuple[type, ...] = tuple(getattr(stage, "makes", ()))
+        self.phase: str = attribute(stage, "phase")
+        self.place: str = attribute(stage, "where")
+        self.needs: tuple[type, ...] = tuple(attribute(stage, "needs"))
+        self.takes: tuple[type, ...] = self.needs + tuple(attribute(stage, "takes"))
+        self.makes: tuple[type, ...] = tuple(attribute(stage, "makes"))
         self.uses: tuple[tuple[str, ...], ...] = tuple(
-            tuple(path.split(".")) for path in getattr(stage, "uses", ())
+            tuple(path.split(".")) for path in attribute(stage, "uses")
         )
-        self.at_once: int | None = getattr(stage, "at_once", None)
+        self.at_once: int | None = attribute(stage, "at_once")
+        self.may_abstain: bool = attribute(stage, "may_abstain")
+        self.env = _env_of(stage)
+        self.is_function = is_function(stage)
         self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
         own = slot.timeout if slot.timeout is not None else getattr(stage, "default_timeout", None)
         self.timeout: float = DEFAULT_TIMEOUT if own is None else own
+
+
+def _env_of(stage: object) -> Env:
+    """The variables that its workers may see beside harmless ones; None: all, as for an installed stage."""
+    env = attribute(stage, "env")
+    if env is None and type(stage).__module__ == "__main__":
+        return ()
+    return None if env is None else tuple(sorted(env))
 
 
 class Branch:
@@ -87,6 +114,8 @@ class Plan:
 
     def __init__(self, root: Composite, *, checked: bool = False) -> None:
         self.leaves: list[Leaf] = []
+        if not checked and (problems := list(_declaration_problems("", root))):
+            raise ConfigError(*problems)
         self.root = Branch("", None, root, self._lay("", root))
         problems = [] if checked else self._problems()
         if problems:
@@ -168,8 +197,8 @@ class Plan:
 
     def _in_company(self, leaf: Leaf) -> bool:
         """Whether it warns only where it decides alone, and a stage of another phase has a say too."""
-        phases = {other.stage.phase for other in self.leaves if other.slot.matters}
-        return getattr(leaf.stage, "survey_if_alone", False) and phases != {leaf.stage.phase}
+        phases = {other.phase for other in self.leaves if other.slot.matters}
+        return bool(attribute(leaf.stage, "survey_if_alone")) and phases != {leaf.phase}
 
 
 def _slots(branch: Branch) -> Iterator[tuple[str, Slot]]:
@@ -191,18 +220,33 @@ def _present(task: Task, path: tuple[str, ...]) -> bool:
     return value is not None
 
 
+def _declaration_problems(prefix: str, composite: Composite) -> Iterator[str]:
+    """What is wrong with what the stages are and declare; nothing else can be read before it is right."""
+    for slot in composite.slots:
+        stage = slot.stage
+        who = f"{prefix}{slot.name} ({slot.kind})"
+        if isinstance(stage, Composite):
+            yield from _declaration_problems(f"{prefix}{slot.name}/", stage)
+            continue
+        if isinstance(stage, type):
+            yield f"{who} is a class: build it, {stage.__name__}(...)"
+            continue
+        if not any(callable(getattr(stage, name, None)) for name in METHODS[:2]):
+            yield f"{who} is not a stage: it has neither check(attempt) nor check_group(attempts)"
+        declared = {
+            name: value for name in ATTRIBUTES if (value := getattr(stage, name, None)) is not None
+        }
+        own = {n: v for cls in type(stage).__mro__[:-1] for n, v in vars(cls).items()}
+        options = [field.name for field in getattr(type(stage), "__attrs_attrs__", ())]
+        problems = [
+            *value_problems(declared),
+            *name_problems({n: own[n] for n in own if n not in options}),
+        ]
+        yield from (f"{who}: {text}" for text in problems)
+
+
 def _stage_problems(leaf: Leaf) -> Iterator[str]:
     who = f"{leaf.path} ({leaf.slot.kind})"
-    if isinstance(leaf.stage, type):
-        yield f"{who} is a class: build it, {leaf.stage.__name__}(...)"
-        return
-    if leaf.check is None and leaf.check_group is None:
-        yield f"{who} is no stage: it has neither check(attempt) nor check_group(attempts)"
-    phase = getattr(leaf.stage, "phase", None)
-    if phase not in PHASES:
-        yield f"{who}: phase is one of {', '.join(PHASES)}, not {phase!r}"
-    if leaf.place not in PLACES:
-        yield f"{who}: where is one of {', '.join(PLACES)}, not {leaf.place!r}"
     if leaf.place == "inline":
         if leaf.is_async:
             yield f'{who}: an inline stage has a plain check; use where = "caller" or "worker"'
@@ -211,8 +255,6 @@ def _stage_problems(leaf: Leaf) -> Iterator[str]:
                 f"{who}: an inline stage is bounded by size and cannot be timed out; "
                 'drop the timeout, or run it with isolation (where = "worker")'
             )
-    if leaf.at_once is not None and (type(leaf.at_once) is not int or leaf.at_once < 1):
-        yield f"{who}: at_once is a whole number from 1, not {leaf.at_once!r}"
     if leaf.place == "caller" and not leaf.is_async:
         yield f'{who}: where = "caller" is for async stages; write async def check'
 
@@ -243,9 +285,10 @@ def _missing_artifact(leaf: Leaf, need: type, leaves: list[Leaf]) -> str:
 
 
 def _order_warnings(leaves: list[Leaf]) -> Iterator[str]:
-    for before, after in pairwise(leaves):
-        if PHASES.index(after.stage.phase) < PHASES.index(before.stage.phase):
+    placed = [leaf for leaf in leaves if hasattr(leaf.stage, "phase")]
+    for before, after in pairwise(placed):
+        if PHASES.index(after.phase) < PHASES.index(before.phase):
             yield (
-                f"{after.path} ({after.stage.phase}) stands after {before.path} "
-                f"({before.stage.phase}); the usual order is {', '.join(PHASES)}"
+                f"{after.path} ({after.phase}) is listed after {before.path} "
+                f"({before.phase}); the usual order is {', '.join(PHASES)}"
             )

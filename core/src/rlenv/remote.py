@@ -14,6 +14,7 @@ import attrs
 from .composites import Composite, Slot
 from .engine import Run, Together, Walk, check_now, faulted, judged, verdict
 from .errors import ConfigError
+from .pickling import pickled
 from .plan import Leaf, Plan
 from .stages import Attempt
 from .values import Outcome, StageResult, Verdict
@@ -22,6 +23,8 @@ from .wire import Wire, decode_attempt, decode_result, encode_result, encode_ver
 if TYPE_CHECKING:
     import asyncio
     from typing import TypeAlias
+
+    from .workers.values import Env
 
     Doors: TypeAlias = dict[int, asyncio.Semaphore]  # by the index of a leaf that limits itself
 
@@ -45,11 +48,11 @@ class Shipped:
     blob: bytes
 
 
-def ship(plan: Plan, *, inline: bool) -> tuple[bytes, bool]:
+def ship(plan: Plan, env: Env, *, inline: bool) -> tuple[bytes, bool]:
     """The plan's composition as bytes for ``Runner``, and whether all of it could come along.
 
     An inline stage travels where it can, since it may stand between two worker stages; ``inline`` says
-    that it must.
+    that it must.  A worker stage that wants another environment than ``env`` stays behind.
 
     Raises:
         ConfigError: when a worker stage can be neither imported nor pickled there.
@@ -58,12 +61,13 @@ def ship(plan: Plan, *, inline: bool) -> tuple[bytes, bool]:
     blobs: dict[int, Shipped] = {}
     complete = True
     for leaf in plan.leaves:
+        blob = None
         try:
-            blob = None if leaf.place == "caller" else _pickled(leaf.stage)
+            if leaf.place == "inline" or (leaf.place == "worker" and leaf.env == env):
+                blob = pickled(leaf.stage)
         except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
-            blob = None
             if inline or leaf.place == "worker":
-                problems.append(_unshippable(leaf, err))
+                problems.append(f"{leaf.path} ({leaf.slot.kind}) runs in a worker, and {err}")
         complete = complete and blob is not None
         blobs[id(leaf.slot)] = Shipped(blob or _elsewhere(leaf))
     if problems:
@@ -73,31 +77,9 @@ def ship(plan: Plan, *, inline: bool) -> tuple[bytes, bool]:
 
 def _elsewhere(leaf: Leaf) -> bytes:
     try:
-        return _pickled(Elsewhere(leaf.takes))
+        return pickled(Elsewhere(leaf.takes))
     except Exception:  # noqa: BLE001 - then no worker can make such artifacts either
-        return _pickled(Elsewhere(()))
-
-
-def _unshippable(leaf: Leaf, err: Exception) -> str:
-    return (
-        f"{leaf.path} ({leaf.slot.kind}) runs in a worker, which cannot import it ({err}): "
-        "move the class into a module, or pip install 'rlenv[notebook]' to ship it with cloudpickle"
-    )
-
-
-def _pickled(stage: object) -> bytes:
-    try:
-        blob = pickle.dumps(stage, protocol=5)
-        if b"__main__" not in blob:
-            return blob
-        reason: Exception = ValueError("it is defined in __main__")
-    except Exception as err:  # noqa: BLE001 - as above
-        reason = err
-    try:
-        import cloudpickle
-    except ImportError:
-        raise reason from None
-    return bytes(cloudpickle.dumps(stage, protocol=5))
+        return pickled(Elsewhere(()))
 
 
 def _shadow(composite: Composite, blobs: dict[int, Shipped]) -> Composite:

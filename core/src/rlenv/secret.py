@@ -11,6 +11,7 @@ import sys
 from .errors import ConfigError
 from .values import Task
 
+WITHHELD = b""  # what a worker of functions inherits instead of the secret
 _cached: tuple[str | None, bytes] | None = None
 
 
@@ -22,6 +23,10 @@ def secret() -> bytes:
     """
     global _cached  # noqa: PLW0603 - one secret a process is the point
     inherited = sys.modules.get("rlenv.workers.inherit")
+    if inherited is not None and inherited.SECRET == WITHHELD:
+        raise ConfigError(
+            'a function\'s worker has no secret: declare env = ("RLENV_SECRET",) on the function to have it'
+        )
     if inherited is not None and inherited.SECRET is not None:
         return inherited.SECRET  # type: ignore[no-any-return]  # in a worker: what its parent handed over
     named = os.environ.get("RLENV_SECRET")

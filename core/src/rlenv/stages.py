@@ -1,17 +1,25 @@
-"""What a plugin writes: a stage.  Any class with ``phase`` and ``check`` (or ``check_group``) is one."""
+"""What a plugin writes: a stage.  Any class with ``check`` (or ``check_group``) is one; so is any function.
+
+``ATTRIBUTES`` lists everything that a stage may declare, and ``stage`` declares it on a function or class.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, Union, runtime_checkable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar, Union, runtime_checkable
 
+from attrs import frozen
+
+from .errors import ConfigError
 from .values import Outcome, Task, Trajectory
 
 PHASES = ("parse", "compile", "execute", "diff", "constrain", "judge")
 PLACES = ("worker", "caller", "inline")
 DEFAULT_TIMEOUT = 30.0
+INLINE_LIMIT = 4096
 
 A = TypeVar("A")
+T = TypeVar("T")
 
 
 class Attempt:
@@ -75,36 +83,170 @@ class Attempt:
 
 @runtime_checkable
 class Stage(Protocol):
-    """The least a stage has.  Everything else is optional and has the default written here.
+    """The least a stage has.  ``ATTRIBUTES`` lists what else it may declare; two methods are optional:
 
-    where: "worker" (a killable process, the default), "caller" (async only) or "inline" (bounded by size).
-    uses: what it needs of a task, as paths: ("answer", "info.tests").
-    at_once: how many of its async checks one worker runs at a time; the clocks of those that wait stand.
-    needs, makes: artifact types taken from earlier stages and handed to later ones.
-    takes: artifact types it uses where an earlier stage made them, and does without elsewhere.
-    default_gate, default_timeout: what its slot gets when it names none.
-    deterministic: False for what is measured or sampled.
-    validate(task): raises TaskError; runs over all tasks when they load.
-    survey(tasks): runs once over all tasks when they are sound; what it returns, one line each, are
-        warnings of the environment.
-    tells: paths of a task's info that its prompt says too ("info.constraints"), and that are no secret.
-    survey_if_alone: True asks for the survey only where no stage of another phase has a say in the value.
-    check_group(attempts): one Outcome per attempt, judged together.
+    ``validate(task)`` raises TaskError for a task that the stage cannot work with; it runs over all tasks
+    when they load.  ``survey(tasks)`` runs once over all tasks when they are sound and returns warnings of
+    the environment, one line each.
     """
-
-    phase: ClassVar[str]
 
     def check(self, attempt: Attempt, /) -> Outcome | Awaitable[Outcome]: ...
 
 
 class GroupStage(Protocol):
-    """A stage that judges the responses to one task together."""
-
-    phase: ClassVar[str]
+    """A stage that judges the responses to one task together: one Outcome per attempt."""
 
     def check_group(
         self, attempts: Sequence[Attempt], /
     ) -> Sequence[Outcome] | Awaitable[Sequence[Outcome]]: ...
+
+
+@frozen
+class Attribute:
+    """One attribute that a stage may declare.
+
+    Args:
+        default: what holds where a stage does not declare it.
+        expected: its type and range, in words.
+        is_valid: whether a value is of that type and range.
+        meaning: one line for the reference.
+        example: how a valid value is written, for messages.
+    """
+
+    default: object
+    expected: str
+    is_valid: Callable[[Any], bool]
+    meaning: str
+    example: str = ""
+
+
+def _between(low: float, high: float) -> Callable[[Any], bool]:
+    return lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and low <= v <= high
+
+
+def _tuple_of(kind: type) -> Callable[[Any], bool]:
+    return lambda v: isinstance(v, (tuple, list)) and all(isinstance(item, kind) for item in v)
+
+
+def _count(least: int) -> Callable[[Any], bool]:
+    return lambda v: type(v) is int and v >= least
+
+
+def _flag(meaning: str, *, default: bool = False) -> Attribute:
+    return Attribute(default, "True or False", lambda v: isinstance(v, bool), meaning)
+
+
+ATTRIBUTES: Mapping[str, Attribute] = {
+    "phase": Attribute("diff", f"one of {', '.join(PHASES)}", PHASES.__contains__, "what part of a verification it is; named in reports, and out of order is a warning"),
+    "where": Attribute("worker", f"one of {', '.join(PLACES)}", PLACES.__contains__, "`worker`: a process that is killed at its deadline; `inline`: in the caller, for work that is bounded by size; `caller`: async only, on one event loop in the caller's process"),
+    "uses": Attribute((), "a tuple of paths", _tuple_of(str), "what it needs of a task; a task without it is rejected", '("answer", "info.tests")'),
+    "needs": Attribute((), "a tuple of types", _tuple_of(type), "artifacts that an earlier stage must make", "(Program,)"),
+    "takes": Attribute((), "a tuple of types", _tuple_of(type), "artifacts that it uses where an earlier stage made them", "(Program,)"),
+    "makes": Attribute((), "a tuple of types", _tuple_of(type), "artifacts that it hands to later stages", "(Program,)"),
+    "default_gate": Attribute(None, "a number in [0, 1]", _between(0, 1), "the gate of its slot where that names none"),
+    "default_timeout": Attribute(None, "a number of seconds > 0", _between(1e-9, 1e9), f"wall seconds until it is killed where its slot names none; {DEFAULT_TIMEOUT:g} without both"),
+    "inline_limit": Attribute(INLINE_LIMIT, "an integer ≥ 0", _count(0), "characters up to which an inline stage runs on the caller's event loop; a longer response goes to a worker there"),
+    "waits": _flag("its check may wait for `rlenv.workers.call`, so it runs in a thread beside an event loop"),
+    "at_once": Attribute(None, "an integer ≥ 1", _count(1), "how many of its async checks one worker runs at a time; the clocks of those that wait stand still"),
+    "deterministic": _flag("False for a stage that measures or samples", default=True),
+    "may_abstain": _flag("it may return None, which leaves the response unscored"),
+    "kwargs": Attribute(None, '"info"', "info".__eq__, "what the `**kwargs` of a function receive: nothing, or the task's info"),
+    "env": Attribute(None, "a tuple of names of environment variables", _tuple_of(str), "variables that its workers see although their names end in KEY, TOKEN, SECRET or PASSWORD; by default a function's see none of these and a plugin's all", '("HF_TOKEN",)'),
+    "tells": Attribute((), "a tuple of paths", _tuple_of(str), "what of a task's info its prompt says too, and is no secret", '("info.constraints",)'),
+    "survey_if_alone": _flag("survey the tasks only where no stage of another phase counts"),
+}  # fmt: skip
+METHODS = ("check", "check_group", "validate", "survey")
+DECLARED = "__rlenv_stage__"  # where ``stage`` keeps what it declares on a function
+
+
+def attribute(stage: object, name: str) -> Any:
+    """What the stage declares under this name, else the default."""
+    value = getattr(stage, name, None)
+    return ATTRIBUTES[name].default if value is None else value
+
+
+def value_problems(declared: Mapping[str, object]) -> Iterator[str]:
+    """What is wrong with the values that a stage declares, one line each."""
+    for name, value in declared.items():
+        known = ATTRIBUTES[name]
+        if value is None or known.is_valid(value):
+            continue
+        example = known.example
+        if example.startswith("(") and isinstance(value, (str, type)):  # a forgotten comma
+            one = value.__name__ if isinstance(value, type) else f'"{value}"'
+            example = f"({one},)"
+        write = f"; write {name} = {example}" if example else ""
+        yield f"{name} is {known.expected}, not {value!r:.80}{write}"
+
+
+def check_declared(attributes: Mapping[str, object]) -> None:
+    """Check what ``@stage`` is given.
+
+    Raises:
+        ConfigError: an attribute that does not exist, or a value of a wrong type or range.
+    """
+    from .near import suggest
+
+    problems = [
+        f'@stage has no argument "{name}"; {suggest(name, ATTRIBUTES, what="it has")}'
+        for name in attributes
+        if name not in ATTRIBUTES
+    ]
+    problems = problems or list(value_problems(attributes))
+    if problems:
+        raise ConfigError(*problems)
+
+
+def name_problems(names: Mapping[str, object]) -> Iterator[str]:
+    """Attributes of a class that resemble one of a stage and would be ignored, with the nearest name."""
+    for name, value in names.items():
+        if name.startswith("_") or name in ATTRIBUTES or name in METHODS:
+            continue
+        is_method = callable(value) or isinstance(value, (classmethod, staticmethod))
+        for known in METHODS if is_method else ATTRIBUTES:
+            if _resembles(name, known):
+                yield f'it has an attribute "{name}", which would be ignored; did you mean "{known}"?'
+
+
+def _resembles(name: str, known: str) -> bool:
+    """Whether one is a misspelling of the other: a letter or two differ.  difflib would cost an import."""
+    if abs(len(name) - len(known)) > 1:
+        return False
+    differing = sum(abs(name.count(c) - known.count(c)) for c in {*name, *known})
+    return differing <= (1 if len(known) < 6 else 2)
+
+
+def stage(_verifier: T | None = None, /, **attributes: Any) -> Any:
+    """Declare what a function or a class is as a stage.
+
+    Example:
+
+        @rlenv.stage(phase="constrain", where="inline", uses=("info.limit",))
+        def short(response, info):
+            return len(response.split()) <= info["limit"]
+
+    Args:
+        attributes: see ``ATTRIBUTES``; the reference has them in one table.
+
+    Returns:
+        The function or class itself.
+
+    Raises:
+        ConfigError: an attribute that does not exist, or a value of a wrong type or range.
+    """
+    check_declared(attributes)
+
+    def declare(verifier: T) -> T:
+        if isinstance(verifier, type):
+            for name, value in attributes.items():
+                setattr(verifier, name, value)
+        elif callable(verifier) and hasattr(verifier, "__dict__"):
+            vars(verifier).setdefault(DECLARED, {}).update(attributes)
+        else:
+            raise ConfigError(f"@stage declares a function or a class, not {verifier!r:.80}")
+        return verifier
+
+    return declare if _verifier is None else declare(_verifier)
 
 
 AnyStage: TypeAlias = Union[Stage, GroupStage]

@@ -13,6 +13,7 @@ from .errors import VerifierFault
 FAULT_KINDS = (
     "error",  # the stage raised
     "contract",  # the stage returned something that is no Outcome, or a score outside [0, 1]
+    "abstained",  # the stage returned None, and declares may_abstain
     "timeout",  # the stage outran its deadline and was killed
     "memory",  # the worker outran its memory limit
     "crash",  # the worker died

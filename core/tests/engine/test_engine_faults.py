@@ -155,7 +155,7 @@ def test_an_awaitable_from_a_plain_check_is_closed_and_told():
     assert said.cr_frame is None
     assert fault == Fault(
         "contract",
-        "a stage returns an Outcome, not an awaitable from a plain check; write async def check",
+        "a stage returns an Outcome, not an awaitable from a plain check; write async def",
     )
 
 

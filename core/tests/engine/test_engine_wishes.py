@@ -105,5 +105,5 @@ def test_loading_refuses_a_stage_that_lets_nobody_in():
     class Closed(Waits):
         at_once = 0
 
-    with pytest.raises(ConfigError, match="at_once is a whole number from 1, not 0"):
+    with pytest.raises(ConfigError, match="at_once is an integer ≥ 1, not 0"):
         Environment("e", [Slot("closed", Closed("worker"))])

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 REMEDIES = {
     "error": "the stage has a bug, or the task is not what it expects: report it to the plugin with this task",
-    "contract": "the stage broke the rules of a score: report it to the plugin",
+    "contract": "the stage returned no score: correct it, or report it to the plugin",
+    "abstained": "the stage says so itself: score these responses by another stage, or leave them out",
     "timeout": "give the slot a longer timeout, or find out why the stage needs so long",
     "memory": "the stage needs more than a worker may have: raise memory_mb",
     "crash": "the worker died: rlenv doctor tells whether workers run here at all",

@@ -24,7 +24,11 @@ __all__ = [
 
 
 def load_file(
-    path: str | os.PathLike[str], *, set_options: Mapping[str, Any] | None = None, **settings: Any
+    path: str | os.PathLike[str],
+    *,
+    set_options: Mapping[str, Any] | None = None,
+    code: bool = True,
+    **settings: Any,
 ) -> Environment:
     """The environment that an env.toml describes.
 
@@ -32,6 +36,8 @@ def load_file(
         path: the file; task files and options that are files are relative to its folder.
         set_options: options put over the file's, by ``STAGE.OPTION``; STAGE is a slot's name, its path
             (``tests/run``) or what it uses (``math/equal``); a text is read as a TOML value if it is one.
+        code: False rejects ``use = "module:name"`` and ``use = "./file.py:name"``: for an env.toml from a
+            stranger, since both run code.
         settings: further arguments of Environment: ``isolate``, ``memory_mb``.
 
     Raises:
@@ -49,6 +55,7 @@ def load_file(
         source=str(path),
         set_options=set_options or {},
         settings=settings,
+        code=code,
     )
 
 
@@ -57,6 +64,7 @@ def load_dict(
     *,
     base_dir: str | os.PathLike[str] | None = None,
     set_options: Mapping[str, Any] | None = None,
+    code: bool = True,
     **settings: Any,
 ) -> Environment:
     """The environment that a mapping of the same shape describes; files are relative to ``base_dir``.
@@ -76,6 +84,7 @@ def load_dict(
         source="",
         set_options=set_options or {},
         settings=settings,
+        code=code,
     )
 
 

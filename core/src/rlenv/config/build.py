@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.errors import ConfigError, InputError, PluginError
+from rlenv.functions import as_stage, function_stage
 from rlenv.plugins import registry
+from rlenv.references import is_reference, refer
+from rlenv.stages import METHODS
 from rlenv.values import Task
 
 from .fit import BAD, build, construct, fit_options
@@ -31,13 +34,14 @@ def build_environment(
     source: str,
     set_options: Mapping[str, Any],
     settings: Mapping[str, Any],
+    code: bool = True,
 ) -> Environment:
-    """Everything that an env.toml says, as an Environment.
+    """Everything that an env.toml says, as an Environment; without ``code`` it may name none.
 
     Raises:
         ConfigError: with every mistake found.
     """
-    problems = Problems(source, base_dir)
+    problems = Problems(source, base_dir, code=code)
     try:
         return _build(mapping, problems, set_options, settings)
     except ConfigError as error:
@@ -142,7 +146,7 @@ def _names(tables: Sequence[Any], path: str, problems: Problems) -> list[str]:
     taken = {name for name in names if name is not None}
     for i, (table, name) in enumerate(zip(tables, names, strict=True)):
         if name is None:
-            short = str(_get(table, "use", str, "stage")).rpartition("/")[2]
+            short = str(_get(table, "use", str, "stage")).rpartition("/")[2].rpartition(":")[2]
             numbered = (f"{short}-{n}" if n > 1 else short for n in count(1))
             names[i] = next(free for free in numbered if free not in taken)
             taken.add(names[i])
@@ -159,8 +163,8 @@ def _stage(
 ) -> Any:
     """The stage itself, or BAD.  ``children`` are a composite's slots, None when the file gives none."""
     try:
-        cls = registry().stage_type(use)
-    except PluginError as error:
+        cls = _named(use, problems)
+    except (PluginError, ConfigError) as error:
         problems.add(at(path, "use"), f"{show(use)}: {error}")
         return BAD
     before = len(problems.found)
@@ -171,6 +175,12 @@ def _stage(
             f"{show(value)} is no JSON value; write it as text, or build the stage by hand in a Slot",
         )
     given: dict[str, Any] = {}
+    if is_reference(use) and not isinstance(cls, type):
+        return (
+            BAD
+            if len(problems.found) > before
+            else _of_code(cls, options, children, path, problems)
+        )
     if isinstance(cls, type) and issubclass(cls, Composite):
         given["slots"] = children
         if children is None:
@@ -186,6 +196,37 @@ def _stage(
     if len(problems.found) > before or children is BAD:
         return BAD
     return construct(cls, {**fitted, **given}, below, problems)
+
+
+def _named(use: str, problems: Problems) -> Any:
+    """What ``use`` names: a class of a plugin, or a class, function or stage in a module or file."""
+    if not is_reference(use):
+        return registry().stage_type(use)
+    if not problems.code:
+        raise ConfigError(
+            "it names code, and this environment is loaded with code=False; use plugin/stage"
+        )
+    return refer(use, problems.base)
+
+
+def _of_code(
+    found: Any, options: Mapping[str, Any], children: Any, path: str, problems: Problems
+) -> Any:
+    """A function with its options, or a stage that the module has built."""
+    if children is not None:
+        problems.add(at(path, "stage"), "only composites such as core/any take [[stage.stage]]")
+        return BAD
+    try:
+        if not any(hasattr(found, name) for name in METHODS[:2]):
+            return function_stage(found, _plain(options)) if callable(found) else as_stage(found)
+        if options:
+            problems.add(
+                at(path, "options"), "this is a stage that is built already; it takes none"
+            )
+        return found
+    except ConfigError as error:
+        problems.error(at(path, "use"), error)
+        return BAD
 
 
 def _unplain(value: Any, path: str) -> Any:

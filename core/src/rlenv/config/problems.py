@@ -19,10 +19,13 @@ class Problems:
     Args:
         source: what the paths are in: a file's name, or "" for a mapping.
         base: the folder that files are relative to.
+        code: whether ``use`` may name a module or file.
     """
 
-    def __init__(self, source: str = "", base: str | os.PathLike[str] = "") -> None:
-        self.source, self.base = source, base
+    def __init__(
+        self, source: str = "", base: str | os.PathLike[str] = "", *, code: bool = True
+    ) -> None:
+        self.source, self.base, self.code = source, base, code
         self.origins: dict[str, str] = {}  # path → the setting that put a value there
         self.found: list[tuple[str, str]] = []
 

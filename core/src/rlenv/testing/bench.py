@@ -8,8 +8,8 @@ from typing import Any
 
 from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.environment import Environment
+from rlenv.pickling import pickled
 from rlenv.record import dumps, verdict_to_dict
-from rlenv.remote import _pickled
 from rlenv.values import StageResult, Task, Verdict
 
 Pair = tuple[Task, str]
@@ -116,7 +116,7 @@ def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool)
 
 def _travels(stage: Any) -> bool:
     try:
-        return bool(_pickled(stage))
+        return bool(pickled(stage))
     except Exception:  # noqa: BLE001 - pickling runs code of the stage
         return False
 

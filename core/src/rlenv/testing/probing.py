@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlenv.remote import _pickled
+from rlenv.pickling import pickled
 
 from .bench import Unchecked
 from .law import Broken
@@ -39,7 +39,7 @@ def _known(found: Report | Broken | Unchecked) -> Report:
 def _asked(subject: Subject, wish: Wish) -> Report | Broken | Unchecked:
     request = (subject.origin or subject.stage, subject.before, subject.mixture)
     try:
-        blob = _pickled(request)
+        blob = pickled(request)
     except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
         return Unchecked(f"the stage cannot be sent to a fresh process: {type(err).__name__}: {err}")  # fmt: skip
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 from .items import TARGET, Item, Known
 from .process import Worker
+from .values import Env
 
 FULL = 2 * TARGET  # seconds of work that a worker may hold
 HEAVY = 1 << 18  # bytes of payload in one message
@@ -32,12 +33,13 @@ def room(worker: Worker, item: Item) -> int:
 class Crew:
     """At most ``size`` workers; what was once needed is kept up."""
 
-    def __init__(self, size: int, spares: int, hello: dict[str, Any]) -> None:
+    def __init__(self, size: int, spares: int, hello: dict[str, Any], env: Env = None) -> None:
         self.workers: list[Worker] = []
         self.graveyard: list[Worker] = []  # killed, and held by the kernel
         self._size = size
         self._spares = spares
         self._hello = hello
+        self._env = env
         self._level = 0
         self.last: Known | None = None  # what a fresh worker learns first
 
@@ -54,7 +56,7 @@ class Crew:
         Raises:
             OSError: when the system refuses.
         """
-        worker = Worker(self._hello)
+        worker = Worker(self._hello, self._env)
         self.workers.append(worker)
         return worker
 

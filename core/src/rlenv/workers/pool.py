@@ -8,7 +8,7 @@ import pickle
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import count
 from time import monotonic
 from types import TracebackType
@@ -18,7 +18,7 @@ from . import inherit
 from .crew import Crew
 from .dispatch import Dispatcher
 from .items import Item, Known, Many, Raw, Single, decode
-from .values import Done, Failed, PoolClosed, Program
+from .values import Done, Env, Failed, PoolClosed, Program
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -41,6 +41,7 @@ class Pool:
         size: processes; None is one per usable CPU.
         memory_mb: address space of one worker beyond its start, MiB; None is 2048, 0 no limit (Linux only).
         secret: what ``rlenv.secret`` answers in the workers.
+        env: None gives the workers the whole environment; names give them what ``visible_env`` says.
         grace: seconds that an item may take outside ``report.begin`` and ``end``.
         spares: idle workers kept beyond the busy ones, within ``size``.
     """
@@ -51,6 +52,7 @@ class Pool:
         memory_mb: int | None = None,
         *,
         secret: bytes | None = None,
+        env: Env = None,
         grace: float = 60.0,
         spares: int = 0,
     ) -> None:
@@ -60,6 +62,7 @@ class Pool:
             raise ValueError(f"size {size} must be at least 1 and memory_mb {memory_mb} at least 0")
         self.closed = False
         self._secret = secret if secret is not None else inherit.SECRET
+        self._env = env
         self._grace = grace
         self._spares = spares
         self._users = 1
@@ -92,7 +95,7 @@ class Pool:
 
     def stream(
         self, program: Program, payloads: Iterable[Any], *, window: int = 4096
-    ) -> Iterator[tuple[int, Done | Failed]]:
+    ) -> Generator[tuple[int, Done | Failed], None, None]:
         """Yield (index of the payload, result) as results come, in any order.
 
         Payloads are taken lazily, in the thread of whoever iterates, at most ``window`` ahead of the
@@ -155,7 +158,7 @@ class Pool:
         if self.closed:
             raise PoolClosed("the pool is closed")
         while self._dispatcher is None or not self._dispatcher.enqueue(items):
-            crew = Crew(self.size, self._spares, self._hello())
+            crew = Crew(self.size, self._spares, self._hello(), self._env)
             self._dispatcher = Dispatcher(crew, self._numbered, self._numbers)
             self._thread = threading.Thread(
                 target=self._dispatcher.run, name="rlenv-workers", daemon=True

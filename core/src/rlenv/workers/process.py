@@ -16,16 +16,18 @@ from typing import Any
 from . import board as b
 from . import wire
 from .items import Item, Known
+from .values import Env
 
+SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")  # ends of names of variables
 TAIL = 4096  # bytes of its stderr that are kept
-DYING = 0.02  # seconds from the close of its pipes to the end of a process that dies
+DYING = 0.25  # seconds from the close of its pipes to the end of a process that dies, on a loaded machine
 GRACE_END = 1.0  # seconds that an idle worker has to end in peace
 
 
 class Worker:
     """A process with its socket, its life pipe and its board, and the items it was given."""
 
-    def __init__(self, hello: dict[str, Any]) -> None:
+    def __init__(self, hello: dict[str, Any], env: Env = None) -> None:
         self.board: b.Board
         self.ready = False
         self.born = time.monotonic()
@@ -46,9 +48,9 @@ class Worker:
         self.manner = ""  # what it did so that it had to be killed
         self.stuck = False  # it has been on one item for long: no others for it now
         self.heard = self.born
-        self._start(hello)
+        self._start(hello, env)
 
-    def _start(self, hello: dict[str, Any]) -> None:
+    def _start(self, hello: dict[str, Any], env: Env) -> None:
         with ExitStack() as theirs, ExitStack() as ours:
             mine, its = socket.socketpair()
             ours.enter_context(mine)
@@ -63,7 +65,7 @@ class Worker:
             theirs.callback(os.close, shared)
             self.board = b.Board(shared)
             ours.callback(self.board.close)
-            self._popen = _popen((its.fileno(), life, shared), stderr)
+            self._popen = _popen((its.fileno(), life, shared), stderr, visible_env(env))
             self._ours = ours.pop_all()
         self.socket = mine
         self.pid = self._popen.pid
@@ -223,7 +225,20 @@ class Worker:
         self.close()
 
 
-def _popen(passed: tuple[int, int, int], stderr: int) -> subprocess.Popen[bytes]:
+def visible_env(allowed: Env) -> dict[str, str]:
+    """The environment less what looks like a secret and is not allowed; all of it where that is None."""
+    if allowed is None:
+        return dict(os.environ)
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in allowed or not (name == "RLENV_SECRET" or name.upper().endswith(SECRETS))
+    }
+
+
+def _popen(
+    passed: tuple[int, int, int], stderr: int, env: dict[str, str]
+) -> subprocess.Popen[bytes]:
     flags = ["-P"] + ["-O"] * sys.flags.optimize + (["-X", "utf8"] if sys.flags.utf8_mode else [])
     paths = [path for path in (os.environ.get("PYTHONPATH"), _home()) if path]
     return subprocess.Popen(  # noqa: S603 - our own module
@@ -233,7 +248,7 @@ def _popen(passed: tuple[int, int, int], stderr: int) -> subprocess.Popen[bytes]
         stderr=stderr,
         pass_fds=passed,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**env, "PYTHONPATH": os.pathsep.join(paths)},
     )
 
 

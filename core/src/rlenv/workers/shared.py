@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 
 from .pool import MEMORY_MB, Pool, _cpus
+from .values import Env
 
 _lock = threading.Lock()
-_shared: dict[tuple[int, int, bytes | None], Pool] = {}
+_shared: dict[tuple[object, ...], Pool] = {}
 
 
 def shared_pool(
-    size: int | None = None, memory_mb: int | None = None, secret: bytes | None = None
+    size: int | None = None,
+    memory_mb: int | None = None,
+    secret: bytes | None = None,
+    env: Env = None,
 ) -> Pool:
-    """The pool of this process with this size, memory limit and secret; made on demand.
+    """The pool of this process with this size, memory limit, secret and environment; made on demand.
 
     Every call counts as one user; ``release`` gives it back, and the last release ends the pool.
     """
-    key = (size or _cpus(), MEMORY_MB if memory_mb is None else memory_mb, secret)
+    size, memory_mb = size or _cpus(), MEMORY_MB if memory_mb is None else memory_mb
+    key = (
+        size,
+        memory_mb,
+        secret,
+        env,
+        *sys.path,
+    )  # a module on a new path is found by new workers only
     with _lock:
         pool = _shared.get(key)
         if pool is not None and pool.acquire_open():
             return pool
-        pool = _shared[key] = Pool(key[0], key[1], secret=secret)
+        pool = _shared[key] = Pool(size, memory_mb, secret=secret, env=env)
         return pool
 
 

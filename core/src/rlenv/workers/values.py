@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, Union
 
 from attrs import frozen
+
+# Secrets that a worker may see; None: the whole environment (``process.visible_env``).
+Env: TypeAlias = Union[tuple[str, ...], None]
 
 
 class PoolClosed(RuntimeError):

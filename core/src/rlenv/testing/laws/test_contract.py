@@ -10,9 +10,9 @@ from attrs import evolve
 
 from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.errors import RlenvError
+from rlenv.pickling import pickled
 from rlenv.plan import Plan
 from rlenv.record import dumps, verdict_from_dict, verdict_to_dict
-from rlenv.remote import _pickled
 from rlenv.stages import PHASES
 from rlenv.testing.bench import Bench, Pair, said
 from rlenv.testing.drawn import everything
@@ -111,7 +111,7 @@ def test_travels(subject: Subject) -> None:
     if getattr(subject.stage, "where", "worker") == "caller":
         skip("it runs in the caller's process only")
     try:
-        twin = pickle.loads(_pickled(subject.stage))  # noqa: S301 - our own bytes
+        twin = pickle.loads(pickled(subject.stage))  # noqa: S301 - our own bytes
     except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
         broken(f"it cannot be pickled: {type(err).__name__}: {err}")
     other = evolve(subject, stage=twin, memory={})

@@ -1,0 +1,219 @@
+"""What ``use = "package.module:name"`` and ``use = "./file.py:name"`` refer to.
+
+A module is imported here, from the interpreter's own path.  A file is only read here, for the signature;
+it is imported in the process that runs the function.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import ConfigError
+from .near import no_such_file, suggest
+from .stages import DECLARED, check_declared
+
+if TYPE_CHECKING:
+    from .workers.values import Report
+
+FORMS = "plugin/stage, package.module:name or ./file.py:name"
+
+
+def is_reference(use: str) -> bool:
+    """Whether this names code, not a stage of a plugin."""
+    return ":" in use
+
+
+def refer(use: str, base: str | os.PathLike[str]) -> Any:
+    """The function, class or stage that ``use`` names; files are relative to ``base``.
+
+    Raises:
+        ConfigError: it is not there, does not import, or is not one that may be named.
+    """
+    place, _, name = use.partition(":")
+    if not name.isidentifier():
+        raise ConfigError(f'write {FORMS}; the part after ":" is one name, not "{name}"')
+    if place.endswith(".py") or "/" in place or "\\" in place:
+        return FileFunction(_inside(place, base), place, name)
+    return _of_module(place, name)
+
+
+def _of_module(module: str, name: str) -> Any:
+    from importlib import import_module
+
+    top, _, last = module.rpartition(".")
+    if (top or module).partition(".")[0] in sys.stdlib_module_names:
+        raise ConfigError(f'"{module}" is a module of the standard library, which has no verifiers')
+    try:
+        found = vars(import_module(module))
+    except (Exception, SystemExit) as error:
+        hint = ""
+        if isinstance(error, ModuleNotFoundError):
+            hint = (
+                "; modules are looked up on Python's own path, not in the working directory: install "
+                f"it, or name a file next to the env.toml, ./{last}.py:{name}"
+            )
+        raise ConfigError(f"{module}: {type(error).__name__}: {error}{hint}") from error
+    if name not in found:
+        names = [n for n, value in found.items() if callable(value) and not n.startswith("_")]
+        raise ConfigError(f'{module} has no "{name}"; {suggest(name, names, what="it has")}')
+    return found[name]
+
+
+def _inside(place: str, base: str | os.PathLike[str]) -> Path:
+    """The file, which lies in the folder of the env.toml, symbolic links followed."""
+    if not place.startswith("./") or ".." in Path(place).parts or "\\" in place:
+        raise ConfigError(
+            f'a file is written ./file.py:name, in the folder of the env.toml, not "{place}"'
+        )
+    root = Path(base).resolve()
+    path = root / place
+    if not path.is_file():
+        raise ConfigError(f"{place}: {no_such_file(path)}")
+    if not path.resolve().is_relative_to(root):
+        raise ConfigError(f"{place} leads out of the folder of the env.toml, which is not allowed")
+    return path
+
+
+class FileFunction:
+    """A function in a file; the file is imported when it is first called, in the process that calls it.
+
+    Args:
+        path: the file.
+        written: the path as the env.toml has it.
+        name: the function.
+
+    Raises:
+        ConfigError: the file is not valid Python, or has no such function at its top level.
+    """
+
+    def __init__(self, path: Path, written: str, name: str) -> None:
+        self.path = path
+        self.written = written
+        self.__qualname__ = name
+        self.__module__ = written
+        source = path.read_bytes()
+        self.sha256 = hashlib.sha256(source).hexdigest()
+        definition = self._definition(source)
+        self.is_async = isinstance(definition, ast.AsyncFunctionDef)
+        self.signature = _signature(definition)
+        setattr(self, DECLARED, _declared(definition, written))
+        self._function: Callable[..., object] | None = None
+
+    def _definition(self, source: bytes) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
+        name, where = self.__qualname__, self.written
+        try:
+            body = ast.parse(source, where).body
+        except (SyntaxError, ValueError) as error:
+            raise ConfigError(f"{where} is not valid Python: {error}") from None
+        found: dict[str, ast.AST] = {}
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found[node.name] = node
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+                found.update({t.id: node.value for t in node.targets if isinstance(t, ast.Name)})
+        definition = found.get(name)
+        if isinstance(definition, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return definition
+        if definition is not None:
+            raise ConfigError(
+                f"{where}: {name} is a class; name a function, or install the module and name package.module:{name}"
+            )
+        hint = suggest(name, found, what="it has")
+        raise ConfigError(f'{where} defines no function "{name}" at its top level; {hint}')
+
+    def load(self) -> Callable[..., object]:
+        """The function itself; imports the file, once a process.
+
+        Raises:
+            ConfigError: the file changed since the environment was made, or defines something else.
+            Exception: whatever the file raises.
+        """
+        if self._function is None:
+            if hashlib.sha256(self.path.read_bytes()).hexdigest() != self.sha256:
+                raise ConfigError(
+                    f"{self.written} has changed since the environment was made: make it again"
+                )
+            function = getattr(_module_of(self.path, self.sha256), self.__qualname__, None)
+            if not callable(function):
+                raise ConfigError(f"{self.written} leaves no function {self.__qualname__} behind")
+            self._function = function
+        return self._function
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return self.load()(*args, **kwargs)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {k: v for k, v in vars(self).items() if k not in ("_function", "signature")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state, _function=None)
+
+
+def make_loader(blob: bytes) -> Callable[[object, Report], None]:
+    """In a worker: import the file of a FileFunction, under a deadline."""
+    function: FileFunction = pickle.loads(blob)  # noqa: S301 - our caller's bytes
+
+    def load(_: object, report: Report) -> None:
+        report.begin(60.0, 0)
+        function.load()
+
+    return load
+
+
+def _module_of(path: Path, sha256: str) -> Any:
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    name = f"rlenv_file_{sha256[:16]}_{path.stem}"
+    if name not in sys.modules:
+        spec = spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = sys.modules[name] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> inspect.Signature:
+    """The parameters as the source has them; defaults and their annotations are not evaluated."""
+    spec, unknown = node.args, ast.Constant(...)
+    for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg):
+        if each is not None:
+            each.annotation = None
+    spec.defaults = [unknown for _ in spec.defaults]
+    spec.kw_defaults = [default and unknown for default in spec.kw_defaults]
+    stub = ast.fix_missing_locations(ast.Expression(ast.Lambda(spec, unknown)))
+    signature = inspect.signature(eval(compile(stub, "signature", "eval")))  # noqa: S307 - names only
+    returns = getattr(node, "returns", None)
+    return signature.replace(return_annotation=ast.unparse(returns)) if returns else signature
+
+
+def _declared(node: ast.AST, written: str) -> dict[str, Any]:
+    """The arguments of ``@stage(...)``, which are read as literals, since the file is not imported here."""
+    declared: dict[str, Any] = {}
+    for call in getattr(node, "decorator_list", ()):
+        name = ast.unparse(call.func if isinstance(call, ast.Call) else call).rpartition(".")[2]
+        if name != "stage" or not isinstance(call, ast.Call):
+            continue
+        for argument in call.keywords:
+            try:
+                declared[str(argument.arg)] = ast.literal_eval(argument.value)
+            except ValueError:
+                text = f"@stage({ast.unparse(argument)})"
+                raise ConfigError(
+                    f"{written}:{argument.value.lineno}: {text}: in a file that an env.toml names, arguments "
+                    "are literals; install the module to use others"
+                ) from None
+    check_declared(declared)
+    return declared
