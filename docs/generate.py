@@ -26,7 +26,7 @@ from rlenv.cli.app import BUILTIN, cli
 from rlenv.cli.explain import REMEDIES
 from rlenv.cli.stages import facts, kind, prose, toml
 from rlenv.config.options import argument_docs, options_of
-from rlenv.config.schema import RESERVED, EnvEntry, StageEntry, TaskEntry
+from rlenv.config.schema import RESERVED, EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.plugins import registry
 from rlenv.taskfile import TasksEntry
 from scores_page import scores
@@ -255,7 +255,7 @@ def env_toml() -> Iterator[str]:
     yield "# The keys of an env.toml"
     yield "An unknown key is a mistake, and all mistakes of a file are told at once.\n"
     tables: Mapping[str, type] = {
-        "the file": EnvEntry, "`[[stage]]`": StageEntry, "`[tasks]`": TasksEntry, "`[[task]]`": TaskEntry,
+        "the file": EnvEntry, "`[response]`": ResponseEntry, "`[[stage]]`": StageEntry, "`[tasks]`": TasksEntry, "`[[task]]`": TaskEntry,
     }  # fmt: skip
     for title, cls in tables.items():
         yield f"## Keys of {title}" if title == "the file" else f"## {title}"

@@ -11,7 +11,7 @@ from .engine import Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
 from .host import AsyncHost, CallerHost, adrive, drive
 from .plan import Plan
-from .stages import AnyStage, Attempt
+from .stages import THINKING, AnyStage, Attempt
 from .values import Fault, Response, Task, Trajectory, Verdict
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .crew import Crew
     from .tasks import Tasks
+    from .text import Thinking
 
 Prompt: TypeAlias = Union[str, Task]
 Row: TypeAlias = Union[tuple[Prompt, Response], tuple[str, str | None, Response]]
@@ -35,6 +36,8 @@ class Environment:
             runs as a Pipeline.
         tasks: what a prompt given as text is looked up in.
         pass_mark: a reward at or above it is a pass; in (0, 1].
+        thinking: what of a response is hidden reasoning, which text stages do not read: "hide", "closed" or
+            "keep"; see ``rlenv.text.read``.
         observers: plugins (modules or objects with hooks) that watch verdicts.
         isolate: run inline stages in workers too.
         memory_mb: limit of each worker's memory in MiB; 2048 when None, none when 0.
@@ -51,6 +54,7 @@ class Environment:
         tasks: Iterable[Task] = (),
         *,
         pass_mark: float = 1.0,
+        thinking: Thinking = "hide",
         observers: Sequence[object] = (),
         isolate: bool = False,
         memory_mb: int | None = None,
@@ -58,9 +62,12 @@ class Environment:
     ) -> None:
         if isinstance(pass_mark, bool) or not 0 < pass_mark <= 1:
             raise ConfigError(f"pass_mark is in (0, 1], not {pass_mark!r}")
+        if thinking not in THINKING:
+            raise ConfigError(f"thinking is one of {', '.join(THINKING)}, not {thinking!r}")
         self.name = name
         self.root = _composite_of(verifier)
         self.pass_mark = float(pass_mark)
+        self.thinking: Thinking = thinking
         self.source = source
         self._plan = Plan(self.root)
         if isolate:
@@ -321,8 +328,8 @@ class Environment:
     def _attempt(self, prompt: Prompt, response: Response) -> Attempt:
         task = self._task(prompt)
         if type(response) is str:
-            return Attempt(task, response)
-        return _attempt_of(task, response)
+            return Attempt(task, response, None, None, self.thinking)
+        return _attempt_of(task, response, self.thinking)
 
     def _attempt_or_fault(self, row: Any) -> Attempt | Verdict:
         try:
@@ -372,9 +379,9 @@ def _composite_of(verifier: Verifier) -> Composite:
     return Pipeline(verifier)
 
 
-def _attempt_of(task: Task, response: Response) -> Attempt:
+def _attempt_of(task: Task, response: Response, thinking: Thinking) -> Attempt:
     if isinstance(response, str):
-        return Attempt(task, str.__str__(response))
+        return Attempt(task, str.__str__(response), None, None, thinking)
     if not isinstance(response, Trajectory):
         messages = response if isinstance(response, (list, tuple)) else None
         if messages is None or not all(isinstance(message, Mapping) for message in messages):
@@ -383,4 +390,4 @@ def _attempt_of(task: Task, response: Response) -> Attempt:
                 f"not {type(response).__name__}"
             )
         response = Trajectory(tuple(messages))
-    return Attempt(task, response.final, response)
+    return Attempt(task, response.final, response, None, thinking)

@@ -60,8 +60,11 @@ class Equal:
         object.__setattr__(self, "_others", others)
 
     def check(self, attempt: Attempt) -> Outcome:
-        accepted = self._accepted(attempt.task)
-        response = self._outer(attempt.response)
+        return attempt.with_hidden(self._compared(attempt.visible, attempt.task))
+
+    def _compared(self, response: str, task: Task) -> Outcome:
+        accepted = self._accepted(task)
+        response = self._outer(response)
         if _blank(response):
             return _EMPTY
         if len(response) <= _SHRINKS * max(map(len, accepted)):

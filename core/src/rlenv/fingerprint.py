@@ -24,7 +24,7 @@ _SHOWS_ONLY = ("cli", "report", "testing")  # folders of rlenv that make no verd
 
 
 def fingerprint(env: Environment) -> str:
-    """sha256 of the canonical JSON of the resolved slots, the pass mark, the code and the secret's key id.
+    """sha256 of the canonical JSON of the resolved slots, the pass mark, what is hidden, the code and the secret's key id.
 
     The code is rlenv (without its command line and reports) and every package that a stage's class comes
     from, by the bytes of its files; so an edit counts even where a version stood still.
@@ -37,6 +37,7 @@ def fingerprint(env: Environment) -> str:
     canonical = {
         "root": _composite(env.root),
         "pass_mark": env.pass_mark,
+        "thinking": env.thinking,
         "code": {package: [version(package), _content(package)] for package in packages},
         "key": key_id(),
     }

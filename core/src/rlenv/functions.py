@@ -18,6 +18,7 @@ READERS: Mapping[str, Reader] = {
     "prompt": lambda attempt: attempt.task.prompt,
     "response": lambda attempt: attempt.response,
     "completion": lambda attempt: attempt.response,
+    "visible": lambda attempt: attempt.visible,
     "answer": lambda attempt: attempt.task.answer,
     "info": lambda attempt: attempt.task.info,
     "task": lambda attempt: attempt.task,

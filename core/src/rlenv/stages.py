@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar, Union, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union, runtime_checkable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from .errors import ConfigError
 from .values import Outcome, Task, Trajectory
 
+if TYPE_CHECKING:
+    from .text import Thinking, VisibleText
+
 PHASES = ("parse", "compile", "execute", "diff", "constrain", "judge")
 PLACES = ("worker", "caller", "inline")
+THINKING = ("hide", "closed", "keep")  # the modes of rlenv.text.read
 DEFAULT_TIMEOUT = 30.0
 INLINE_LIMIT = 4096
 
@@ -27,11 +31,12 @@ class Attempt:
 
     Attributes:
         task: the task, with the answer; for the verifier only.
-        response: the text that the policy wrote; of a trajectory, its last assistant message.
+        response: exactly what the policy wrote; of a trajectory, its last assistant message.
         trajectory: the whole conversation, where there is one.
+        thinking: what is taken for hidden reasoning: "hide", "closed" or "keep"; see ``rlenv.text.read``.
     """
 
-    __slots__ = ("_artifacts", "response", "task", "trajectory")
+    __slots__ = ("_artifacts", "_reading", "response", "task", "thinking", "trajectory")
 
     def __init__(
         self,
@@ -39,11 +44,33 @@ class Attempt:
         response: str,
         trajectory: Trajectory | None = None,
         artifacts: dict[type, Any] | None = None,
+        thinking: Thinking = "hide",
     ) -> None:
         self.task = task
         self.response = response
         self.trajectory = trajectory
+        self.thinking = thinking
         self._artifacts = artifacts
+        self._reading: VisibleText | None = None
+
+    @property
+    def visible(self) -> str:
+        """The response without hidden reasoning, channel marks and end-of-turn marks: what counts."""
+        return self.reading.text
+
+    @property
+    def reading(self) -> VisibleText:
+        """``visible``, with how much was hidden and where its parts stand in the response."""
+        if self._reading is None:
+            from .text import read
+
+            self._reading = read(self.response, self.thinking)
+        return self._reading
+
+    def with_hidden(self, outcome: Outcome) -> Outcome:
+        """The outcome of a stage that read ``visible``: its data says how many characters were hidden, if any."""
+        hidden = self.reading.hidden
+        return evolve(outcome, data={**outcome.data, "hidden": hidden}) if hidden else outcome
 
     def get(self, kind: type[A]) -> A:
         """The artifact of this type that an earlier stage made.

@@ -63,14 +63,16 @@ def encode_attempt(attempt: Attempt) -> Wire:
         (task.prompt, task.answer, dict(task.info) if task.info else None, task.id, task.split),
         attempt.response,
         None if trajectory is None else trajectory.messages,
+        attempt.thinking,
     )
 
 
 def decode_attempt(wire: Wire, artifacts: dict[type, Any] | None) -> Attempt:
-    (prompt, answer, info, task_id, split), response, messages = wire
+    (prompt, answer, info, task_id, split), response, messages, thinking = wire
     return Attempt(
         Task(prompt, answer, info or {}, task_id, split),
         response,
         None if messages is None else Trajectory(messages),
         artifacts,
+        thinking,
     )

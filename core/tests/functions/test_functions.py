@@ -65,7 +65,9 @@ def test_a_function_receives_what_its_parameters_name():
     seen = {}
 
     @inline
-    def everything(attempt, trajectory, task, info, answer, completion, response, prompt, other=5):
+    def everything(  # fmt: skip
+        attempt, trajectory, task, info, answer, completion, visible, response, prompt, other=5
+    ):
         seen.update(locals())
         return 1
 
@@ -76,7 +78,7 @@ def test_a_function_receives_what_its_parameters_name():
     seen.pop("seen", None)
     attempt = seen.pop("attempt")
     assert seen == {
-        "prompt": TASK.prompt, "response": "42", "completion": "42", "answer": "42",
+        "prompt": TASK.prompt, "response": "42", "completion": "42", "visible": "42", "answer": "42",
         "info": {"level": 3}, "task": TASK, "trajectory": Trajectory(messages), "other": 5,
     }  # fmt: skip
     assert attempt.task is TASK

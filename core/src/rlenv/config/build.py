@@ -73,7 +73,8 @@ def _build(
     if problems.found:
         raise ConfigError
     root = Pipeline(slots, base=entry.base)
-    return Environment(entry.name, root, tasks, pass_mark=entry.pass_mark, **given)
+    given = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking, **given}
+    return Environment(entry.name, root, tasks, **given)
 
 
 def build_stage(use: str, options: Mapping[str, Any]) -> Any:

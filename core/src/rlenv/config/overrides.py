@@ -49,10 +49,10 @@ def parse_value(text: Any) -> Any:
     """A text as the TOML value that it spells (``3``, ``true``, ``[1, 2]``), else the text itself."""
     if not isinstance(text, str):
         return text
-    from tomli import loads
+    import tomllib
 
     try:
-        found = loads(f"value = {text}")
+        found = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
         return text
     value = found["value"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from rlenv.errors import ConfigError
-from rlenv.near import unreadable
-from rlenv.rows import decoded
+from rlenv.near import no_such_file
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -16,24 +17,53 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: when it cannot be read, is not UTF-8, is empty, or is not TOML (with line and column).
     """
-    from tomli import TOMLDecodeError, loads
-
-    try:
-        text = decoded(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {unreadable(path, error, '.toml')}") from None
+    text = _decode(path, _bytes(path))
     if not text.strip():
         raise ConfigError(
             f"{path}: the file is empty; an environment has a name and one [[stage]] at least"
         )
     try:
-        return loads(text)
-    except TOMLDecodeError as error:
-        lines = [*text.splitlines(), ""]
-        shown = lines[min(error.lineno, len(lines)) - 1].strip()[:80]
-        where = f"{path}: line {error.lineno}, column {error.colno}"
-        raise ConfigError(f"{where}: not valid TOML: {error.msg}: {shown}".rstrip(": ")) from None
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {_syntax(str(error), text)}") from None
     except RecursionError:
         raise ConfigError(f"{path}: the values are nested too deep to be read") from None
     except ValueError as error:
         raise ConfigError(f"{path}: a value cannot be read: {error}") from None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: {no_such_file(path)}") from None
+    except IsADirectoryError:
+        inside = sorted(p.name for p in path.glob("*.toml"))
+        hint = f"; did you mean {path / inside[0]}?" if inside else ""
+        raise ConfigError(f"{path}: this is a folder, not a file{hint}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{path}: cannot be read: {reason}") from None
+
+
+def _decode(path: Path, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        byte = raw[error.start]
+        raise ConfigError(
+            f"{path}: line {line}: byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
+        ) from None
+
+
+def _syntax(message: str, text: str) -> str:
+    """tomllib's message with the place first and the line itself behind it."""
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+    lines = text.splitlines()
+    line, column = (
+        (int(found[1]), int(found[2])) if found and found[1] else (len(lines), len(lines[-1]) + 1)
+    )
+    shown = lines[line - 1].strip() if line <= len(lines) else ""
+    what = message[: found.start()] if found else message
+    return f"line {line}, column {column}: not valid TOML: {what}: {shown[:80]}".rstrip(": ")

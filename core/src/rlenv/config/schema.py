@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from attrs import Attribute, field, frozen
 
@@ -26,6 +26,18 @@ def _share(_: object, __: Attribute[float], mark: float) -> None:
 
 
 @frozen
+class ResponseEntry:
+    """``[response]``: how responses are read.
+
+    Args:
+        thinking: ``hide`` leaves out thinking, also what the prompt's template opened; ``closed`` only where
+            the response opened it; ``keep`` leaves it in.
+    """
+
+    thinking: Literal["hide", "closed", "keep"] = "hide"
+
+
+@frozen
 class EnvEntry:
     """The file as a whole; its stages and tasks are read one by one, so that each mistake is told.
 
@@ -35,6 +47,7 @@ class EnvEntry:
         pass_mark: a reward at or above it is a pass; in (0, 1].
         base: what the mean of the stages counts for, before bonuses and penalties.
         observers: plugins whose hooks see every result and verdict.
+        response: ``[response]``, how responses are read.
         stage: ``[[stage]]``, the stages in the order in which they run.
         tasks: ``[tasks]``, a file or source of tasks.
         task: ``[[task]]``, tasks written in the file itself.
@@ -45,6 +58,7 @@ class EnvEntry:
     pass_mark: float = field(default=1.0, validator=_share)
     base: float = 1.0
     observers: Sequence[str] = ()
+    response: ResponseEntry = field(factory=ResponseEntry)
     stage: Sequence[Any] = ()
     tasks: Mapping[str, Any] | None = None
     task: Sequence[Any] = ()
