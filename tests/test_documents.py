@@ -162,7 +162,7 @@ def shown_pages() -> Iterator[Any]:
         yield pytest.param(page, marks=mark, id=name)
 
 
-@pytest.mark.parametrize("page", shown_pages())
+@pytest.mark.parametrize("page", list(shown_pages()))
 def test_everything_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
     needs_data = page.parent.parent == ROOT / "examples" and "RLENV_DATA" in page.read_text("utf-8")
     if needs_data and "RLENV_DATA" not in os.environ:
