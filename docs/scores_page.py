@@ -48,6 +48,11 @@ def scores() -> Iterator[str]:
     header, scored = _a_run()
     yield "# The lines of a file of scores"
     yield "`rlenv score` writes JSON lines in ASCII: first a header, then one object per response, in order.\n"
+    yield (
+        "`--resume --retry-unscored` asks the rows without a reward again. Their new lines are written to `OUT.retry`, a file of "
+        "the same form in which rows are missing; when all are there, OUT is replaced as a whole, and every response still has "
+        "one line, in order. What a killed run leaves in `OUT.retry` is put in by the next `--resume`.\n"
+    )
     yield "## The header"
     yield f"```json\n{json.dumps(_short(header), indent=2, ensure_ascii=False)}\n```\n"
     assert set(header) == {"schema", *(f.name for f in attrs.fields(Header))}

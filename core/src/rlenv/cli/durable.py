@@ -90,6 +90,23 @@ class DurableFile:
         self._thread = threading.Thread(target=self._sync_forever, name="rlenv-out", daemon=True)
         self._thread.start()
 
+    def replace(self, fresh: Path) -> None:
+        """Put another file, whole and synced, in the place of this one, which never stands unlocked.
+
+        Raises:
+            OSError: when it cannot; this file is as it was then.
+        """
+        fd = os.open(fresh, os.O_RDWR)
+        try:
+            self._lock(fd)
+            os.replace(fresh, os.path.realpath(self.path))
+        except BaseException:
+            os.close(fd)
+            raise
+        self.fd, old = fd, self.fd
+        os.close(old)
+        _sync_directory(Path(os.path.realpath(self.path)))
+
     def append(self, line: bytes) -> None:
         """Add one line, its newline included; it is on the disk within a second.
 

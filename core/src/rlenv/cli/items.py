@@ -132,24 +132,6 @@ def as_response(given: Any) -> str | Trajectory:
     return Trajectory(given)
 
 
-def _find(record: Mapping[str, Any], tasks: Tasks) -> tuple[Task | None, str | None, str | None]:
-    for column, look in (("task", tasks.by_id), ("prompt", tasks.by_prompt)):
-        value = record.get(column)
-        if value is None or value == "":
-            continue
-        if isinstance(value, int) and not isinstance(value, bool):
-            value = str(value)
-        if not isinstance(value, str):
-            return None, None, f"{column} is {_kind(value)}, not a text"
-        name = value if column == "task" else None
-        try:
-            task = look(value)
-        except UnknownTask as error:
-            return None, name, str(error)
-        return task, task.id, None
-    return None, None, "this row has neither a task nor a prompt"
-
-
 def _kind(value: Any) -> str:
     if value is None:
         return "empty (null)"

@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from attrs import fields, frozen
+from attrs import frozen
 
 from rlenv.errors import InputError
 
 from .durable import DurableFile
-from .scores_file import Header, ScoresReader
+from .scores_file import Header, ScoresReader, same
 from .tally import Tally
 from .text import amount, visible
 
-WHAT = {
-    "fingerprint": "the configuration (stages, options, pass mark, plugin versions or the secret)",
-    "tasks_sha256": "the tasks",
-    "responses_sha256": "the responses",
-}
+ANEW = "Give another name with -o, or --overwrite to start it anew"
 
 
 @frozen
@@ -73,24 +69,10 @@ def start(
     with ScoresReader(out.path) as reader:
         if reader.header is None:
             return Start(0, 0)
-        _same(out.path, reader.header, header)
+        same(out.path, reader.header, header, ANEW)
         for row in reader.rows():
             tally.add(row, splits.get(row["task"]))
         return Start(reader.count, reader.size)
-
-
-def _same(path: Path, found: Header, wanted: Header) -> None:
-    names = [f.name for f in fields(Header) if f.name in WHAT]
-    differ = [n for n in names if getattr(found, n) != getattr(wanted, n)]
-    if differ:
-        parts = " and ".join(WHAT[n] for n in differ)
-        hashes = "; ".join(
-            f"{n} {getattr(found, n)[:12]} there, {getattr(wanted, n)[:12]} now" for n in differ
-        )
-        raise InputError(
-            f"{visible(str(path))}: cannot go on: {parts} changed since it was begun ({hashes}). "
-            "Give another name with -o, or --overwrite to start it anew"
-        )
 
 
 def safe(path: Path, rows: int) -> str:

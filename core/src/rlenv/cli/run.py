@@ -14,13 +14,13 @@ from attrs import define, frozen
 
 from rlenv.errors import RlenvError
 
-from . import output
+from . import output, retry
 from .durable import DurableFile, reason
 from .items import Bad, items
 from .mistakes import Mistake
 from .progress import progress
 from .responses import Source
-from .scores_file import Header
+from .scores_file import Header, ScoresReader, same
 from .tally import Tally
 from .text import visible
 
@@ -36,6 +36,7 @@ class Wishes:
     grouped: bool
     limit: int | None
     resume: bool
+    retry: bool
     quiet: bool
 
 
@@ -58,6 +59,10 @@ class Run:
 
     def begin(self, header: Header) -> None:
         """Take the file up where it ends, or begin it."""
+        if self.wishes.resume and self.out.regular:
+            self._retry(header)
+        else:
+            retry.forget(self.out.path)
         splits = {task.id: task.split for task in self.env.tasks if task.id is not None}
         begun = output.start(self.out, header, self.tally, splits, resume=self.wishes.resume)
         self.out.start_at(begun.size)
@@ -65,6 +70,34 @@ class Run:
         if begun.size == 0:
             self.headed = True
             self.out.append(header.line())
+
+    def _retry(self, header: Header) -> None:
+        """Put in what an earlier retry left, then ask again what has no reward."""
+        wishes, shown = self.wishes, self.out.path
+        with ScoresReader(shown) as reader:
+            if reader.header is None:
+                return
+            same(shown, reader.header, header, output.ANEW)
+        retry.absorb(self.out, header)
+        if not wishes.retry:
+            return
+        most = self.source.count if wishes.limit is None else wishes.limit
+        with ScoresReader(shown) as reader:
+            unscored = frozenset(
+                r["row"] for r in reader.rows() if r["reward"] is None and r["row"] <= most
+            )
+            self.before = reader.count
+        if unscored:
+            retry.ask(
+                self.env,
+                self.source,
+                self.out,
+                wishes,
+                header=header,
+                unscored=unscored,
+                last=self.before,
+            )
+            retry.absorb(self.out, header)
 
     def score(self) -> None:
         """Score what is left; every row is appended as soon as it and those before it are known."""

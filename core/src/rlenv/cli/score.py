@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     "--workers", type=click.IntRange(min=1), help="Worker processes; one per core by default."
 )
 @click.option("--resume", is_flag=True, help="Go on with OUT where an earlier run ended.")
+@click.option(
+    "--retry-unscored",
+    is_flag=True,
+    help="With --resume: ask the rows of OUT that have no reward again, and replace their lines.",
+)
 @click.option("--overwrite", is_flag=True, help="Start OUT anew when it exists.")
 @click.option("--isolate", is_flag=True, help="Run inline stages in workers too.")
 @click.option(
@@ -64,6 +70,7 @@ def command(
     out: Path,
     workers: int | None,
     resume: bool,
+    retry_unscored: bool,
     overwrite: bool,
     isolate: bool,
     group: bool,
@@ -84,10 +91,7 @@ def command(
 
     Example: rlenv score env.toml responses.jsonl -o scores.jsonl
     """
-    if resume and overwrite:
-        raise click.UsageError("--resume goes on and --overwrite starts anew: give one of them")
-    if str(out) == "-":
-        raise click.UsageError("-o needs the name of a file, so that a run can be resumed")
+    _check_flags(env, file, out, resume=resume, retry=retry_unscored, overwrite=overwrite)
     read = [
         ("the environment", Path(env)),
         *([] if file == "-" else [("the responses", Path(file))]),
@@ -97,7 +101,7 @@ def command(
     if report is not None:
         reporting.check(report, [out, *(path for _, path in read)])
     started = time.monotonic()
-    wishes = Wishes(workers, group, limit, resume, quiet)
+    wishes = Wishes(workers, group, limit, resume, retry_unscored, quiet)
     with (
         environments.load(env, settings, isolate=isolate) as loaded,
         responses.spooled(file) as (path, shown),
@@ -112,6 +116,20 @@ def command(
         count = amount(tally.unscored, "response")
         click.echo(f"rlenv: {count} not scored, --max-unscored is {max_unscored:,}", err=True)
         raise click.exceptions.Exit(3)
+
+
+def _check_flags(
+    env: str, file: str, out: Path, *, resume: bool, retry: bool, overwrite: bool
+) -> None:
+    if resume and overwrite:
+        raise click.UsageError("--resume goes on and --overwrite starts anew: give one of them")
+    if retry and not resume:
+        again = shlex.join(["rlenv", "score", env, file, "-o", str(out)])
+        raise click.UsageError(
+            f"--retry-unscored goes on with OUT: `{visible(again)} --resume --retry-unscored`"
+        )
+    if str(out) == "-":
+        raise click.UsageError("-o needs the name of a file, so that a run can be resumed")
 
 
 def _scored(

@@ -35,6 +35,27 @@ class Header:
         return (json.dumps({"schema": SCHEMA, **asdict(self)}) + "\n").encode("ascii")
 
 
+WHAT = {
+    "fingerprint": "the configuration (stages, options, pass mark, plugin versions or the secret)",
+    "tasks_sha256": "the tasks",
+    "responses_sha256": "the responses",
+}
+
+
+def same(path: Path, found: Header, wanted: Header, remedy: str) -> None:
+    """Raises InputError when the file was made from something else than this run has."""
+    differ = [name for name in WHAT if getattr(found, name) != getattr(wanted, name)]
+    if differ:
+        parts = " and ".join(WHAT[name] for name in differ)
+        hashes = "; ".join(
+            f"{name} {getattr(found, name)[:12]} there, {getattr(wanted, name)[:12]} now"
+            for name in differ
+        )
+        raise InputError(
+            f"{visible(str(path))}: cannot go on: {parts} changed since it was begun ({hashes}). {remedy}"
+        )
+
+
 class ScoresReader:
     """Reads a file of scores, whole lines only; a context manager.
 
@@ -45,14 +66,16 @@ class ScoresReader:
 
     Args:
         reading: the file is only read, so messages do not speak of writing it.
+        sparse: rows may be missing between others, as in what ``--retry-unscored`` writes.
 
     Raises:
         InputError: when the file cannot be read or is no file of scores.
     """
 
-    def __init__(self, path: Path, *, reading: bool = False) -> None:
+    def __init__(self, path: Path, *, reading: bool = False, sparse: bool = False) -> None:
         self.path = path
         self.reading = reading
+        self.sparse = sparse
         self._shown = visible(str(path))
         self.size = 0
         self.count = 0
@@ -107,12 +130,14 @@ class ScoresReader:
         Raises:
             InputError: for a damaged line that is not the last; the message names the line.
         """
+        last = 0
         for line in self._file:
             row = _row(line) if line.endswith(b"\n") else None
             if row is None and not self._file.read(1):
                 return
-            if row is None or row.get("row") != self.count + 1:
+            if row is None or (row["row"] != last + 1 and not (self.sparse and row["row"] > last)):
                 raise self._damaged(row)
+            last = row["row"]
             self.count += 1
             self.size += len(line)
             yield row
