@@ -65,7 +65,7 @@ def test_a_function_receives_what_its_parameters_name():
     seen = {}
 
     @inline
-    def everything(  # fmt: skip
+    def everything(
         attempt, trajectory, task, info, answer, completion, visible, response, prompt, other=5
     ):
         seen.update(locals())
