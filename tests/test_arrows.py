@@ -6,18 +6,14 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
+from trees import parsed
+
 Distributions = Mapping[Path, Mapping[str, Any]]
 Sources = Mapping[Path, list[Path]]
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
 
 
 def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:

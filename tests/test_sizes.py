@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
+from trees import parsed
+
 Sources = Mapping[Path, list[Path]]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -25,8 +27,7 @@ SILENT = {
 
 @cache
 def functions(path: Path) -> tuple[Function, ...]:
-    tree = ast.walk(ast.parse(path.read_text("utf-8")))
-    return tuple(node for node in tree if isinstance(node, FUNCTIONS))
+    return tuple(node for node in ast.walk(parsed(path)) if isinstance(node, FUNCTIONS))
 
 
 def length(node: Function) -> int:
@@ -94,7 +95,7 @@ def code_lines(path: Path) -> int:
     """Lines that hold code: neither blank, nor comment, nor docstring."""
     text = path.read_text("utf-8")
     documented: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(path)):
         body = getattr(node, "body", None)
         if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and ast.get_docstring(node):
             documented.update(range(body[0].lineno, body[0].end_lineno + 1))  # type: ignore[index]

@@ -20,7 +20,7 @@ def assert_linear(work: Callable[[str], object], unit: str, size: int = 20_000) 
     Args:
         work: takes a text.
         unit: repeated until the text has the size.
-        size: characters of the smaller text.
+        size: characters of the smaller text. Beyond 100,000 what the kernel takes to find memory weighs more than work.
     """
     small, large = (unit * (n // len(unit)) for n in (size, 2 * size))
     assert_growth(lambda: work(small), lambda: work(large))

@@ -1,7 +1,8 @@
-"""Law 3 at scale: a thousand verifications of which one in twenty is a catastrophe."""
+"""Law 3 at scale: hundreds of verifications of which one in twenty is a catastrophe."""
 
 import random
 
+import pytest
 from engine_stages import Obeys
 from rlenv import Environment, Slot, Task
 
@@ -15,9 +16,13 @@ BAD = {
 }
 
 
-def test_a_thousand_verdicts_survive_fifty_catastrophes():
-    orders = [order for order in BAD for _ in range(10)]
-    orders += ["right"] * 475 + ["wrong"] * 475
+@pytest.mark.parametrize(
+    "each",
+    [3, pytest.param(10, marks=pytest.mark.slow)],  # kills a worker 50 times
+)
+def test_verdicts_survive_a_catastrophe_in_twenty(each):
+    orders = [order for order in BAD for _ in range(each)]
+    orders += (["right"] * 47 + ["wrong"] * 47) * each
     random.Random(7).shuffle(orders)
     with Environment("o", [Slot("s", Obeys(), timeout=0.4)], memory_mb=150) as env:
         verdicts = list(env.evaluate_many([(TASK, order) for order in orders], workers=2))

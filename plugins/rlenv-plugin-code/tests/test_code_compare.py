@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from growth import assert_growth
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rlenv_plugin_code.codec import decode, encode
@@ -184,25 +185,39 @@ def test_what_is_shown_is_short_however_large_it_is() -> None:
 # -- bounded work --------------------------------------------------------------------------------
 
 
-LINEAR = pytest.mark.timeout(120)  # what is linear takes a second, what is not takes far longer
+def strings(count: int) -> list[Any]:
+    return [f"item {n}" for n in range(count)]
 
 
-@LINEAR
-def test_a_large_list_in_any_order_is_no_square() -> None:
-    items = [f"item {n}" for n in range(60_000)]
-    assert same(items, items[::-1], unordered=True)
-    pairs = [[n % 7, n] for n in range(60_000)]
-    assert same(pairs, pairs[::-1], unordered=True)
+def pairs(count: int) -> list[Any]:
+    return [[n % 7, n] for n in range(count)]
 
 
-@LINEAR
+def twins(count: int) -> list[Any]:
+    """Integers of one hash."""
+    return [n * (2**61 - 1) for n in range(count)]
+
+
+@pytest.mark.parametrize("made", [strings, pairs, twins])
+def test_a_large_list_in_any_order_is_no_square(made: Any) -> None:
+    small, large = made(2000), made(4000)
+    assert same(large, large[::-1], unordered=True)
+    assert_growth(
+        lambda: same(small, small[::-1], unordered=True),
+        lambda: same(large, large[::-1], unordered=True),
+    )
+
+
 def test_values_whose_hashes_collide_cost_no_more() -> None:
-    twins = [n * (2**61 - 1) for n in range(60_000)]
-    assert not same(list(range(60_000)), twins, unordered=True)
-    assert same(twins, twins[::-1], unordered=True)
+    few, many = twins(2000), twins(4000)
+    assert not same(list(range(4000)), many, unordered=True)
+    assert_growth(
+        lambda: same(list(range(2000)), few, unordered=True),
+        lambda: same(list(range(4000)), many, unordered=True),
+    )
 
 
-@LINEAR
+@pytest.mark.timeout(120)  # 2**40 comparisons would take far longer
 def test_nested_sets_under_tolerance_cost_no_power() -> None:
     def tower(leaf: float) -> Any:
         made: Any = leaf
@@ -213,7 +228,7 @@ def test_nested_sets_under_tolerance_cost_no_power() -> None:
     assert not same(tower(1.0), tower(3.0), atol=0.5, unordered=True)
 
 
-@LINEAR
+@pytest.mark.timeout(120)  # what takes exponential time does not end
 def test_pairing_by_trying_is_bounded() -> None:
     wide = [[float(n + k) for n in range(300)] for k in range(64)]
     other = [[v + 0.9 for v in row] for row in wide]

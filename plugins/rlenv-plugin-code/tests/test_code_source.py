@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
+from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
@@ -163,27 +165,32 @@ def test_fences_are_read_as_commonmark_reads_them(lines: list[str]) -> None:
             assert of("\n".join(lines) + "\n").rstrip("\n") == block.content.rstrip("\n")
 
 
-BIG = {
-    "one run of backticks": "`" * 10**6,
-    "empty fences": "```\n" * 250_000,
-    "labeled fences": "```python\n" * 100_000,
-    "thinking in one line": "<think></think>" * 66_000,
-    "thinking never closed": "<think>\n" * 125_000,
-    "a fence far to the right": " " * 500_000 + "```\n" + "```\n" * 125_000,
-    "marks of an end": "</s>\n" * 200_000,
-    "tildes, then backticks": "~" * 500_000 + "\n" + "```\n" * 100_000,
-    "decorators": "@\n" * 300_000 + "def f",
-    "futures": "from __future__ import (\n" * 40_000,
-    "blanks": "\t" * 10**6,
+BIG = {  # what is repeated, between what stands before and after as many characters
+    "one run of backticks": ("`", "{}"),
+    "empty fences": ("```\n", "{}"),
+    "labeled fences": ("```python\n", "{}"),
+    "thinking in one line": ("<think></think>", "{}"),
+    "thinking never closed": ("<think>\n", "{}"),
+    "a fence far to the right": ("```\n", "{blanks}```\n{}"),
+    "marks of an end": ("</s>\n", "{}"),
+    "tildes, then backticks": ("```\n", "{tildes}\n{}"),
+    "decorators": ("@\n", "{}def f"),
+    "futures": ("from __future__ import (\n", "{}"),
+    "blanks": ("\t", "{}"),
 }
 
 
-@pytest.mark.timeout(120)  # what is linear takes a second, what is not takes far longer
 @pytest.mark.parametrize("name", BIG)
 def test_work_grows_with_the_response_and_no_faster(name: str) -> None:
-    prompt = "def f(x):\n    '''It adds.'''\n"
-    made = program_of(BIG[name], "python", prefix="prompt", prompt=prompt, entry_point="f")
-    assert made.language == "python"
+    unit, around = BIG[name]
+
+    def work(text: str) -> Any:
+        whole = around.format(text, blanks=" " * len(text), tildes="~" * len(text))
+        prompt = "def f(x):\n    '''It adds.'''\n"
+        return program_of(whole, "python", prefix="prompt", prompt=prompt, entry_point="f")
+
+    assert work(unit * 5000).language == "python"
+    assert_linear(work, unit)
 
 
 # -- completions ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv_plugin_cuda.building.cpp_rules import SOURCE_BYTES, refused
@@ -110,6 +111,7 @@ def test_a_refusal_names_the_line_as_it_was_written() -> None:
 )
 def test_reading_a_source_takes_time_in_proportion(unit: str) -> None:
     refused(unit * (SOURCE_BYTES // len(unit)))
+    assert_linear(refused, unit)
 
 
 @given(st.text(max_size=200))
@@ -185,13 +187,23 @@ def test_a_complaint_quotes_no_source_and_no_path() -> None:
     assert not any(word in told for word in ("root", "passwd", "\\"))
 
 
-def test_a_complaint_of_a_megabyte_is_read_at_once() -> None:
-    log = f'kernel.cu(1): error: identifier "{"x" * (1 << 20)}" is undefined\n'
-    assert complaint(log).said.startswith('identifier "xxx')
-    assert (
-        complaint("(" * (1 << 20) + "\n" + "ptxas " * (1 << 18)).said == "the compiler refused it"
-    )
-    assert said("ptxas info    : Function properties for " * (1 << 16)) == {}
+@pytest.mark.parametrize(
+    ("around", "unit", "told"),
+    [
+        ('kernel.cu(1): error: identifier "{}" is undefined\n', "x", 'identifier "xxx'),
+        ("{}\nptxas ptxas", "(", "the compiler refused it"),
+        ("(((\n{}", "ptxas ", "the compiler refused it"),
+    ],
+)
+def test_a_complaint_is_read_in_proportion(around: str, unit: str, told: str) -> None:
+    assert complaint(around.format(unit * 20_000)).said.startswith(told)
+    assert_linear(lambda text: complaint(around.format(text)), unit)
+
+
+def test_a_log_is_read_in_proportion() -> None:
+    unit = "ptxas info    : Function properties for "
+    assert said(unit * 1000) == {}
+    assert_linear(said, unit)
 
 
 @given(st.binary(max_size=300))

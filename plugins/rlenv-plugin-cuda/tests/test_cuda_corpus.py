@@ -50,7 +50,11 @@ def answers(name: str) -> Iterator[tuple[str, Task, str]]:
         yield title, Task(f"Write {task}.", info={"kernel": TASKS[task]}, id=task), response
 
 
-@pytest.fixture(scope="module", params=["one", "two", "three"])
+AGAIN = [pytest.mark.slow]  # the same corpus on other inputs
+SECRETS = ["one", *(pytest.param(secret, marks=AGAIN) for secret in ("two", "three"))]
+
+
+@pytest.fixture(scope="module", params=SECRETS)
 def verdicts(request: pytest.FixtureRequest) -> Iterator[dict[str, dict[str, Any]]]:
     """Of both files by name, under each of three secrets; inputs are drawn by it."""
     found = {name: list(answers(name)) for name in ("adversarial-numba.md", "honest-numba.md")}

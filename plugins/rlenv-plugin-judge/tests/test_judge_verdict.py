@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 
 import pytest
+from growth import assert_linear
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
@@ -158,8 +159,11 @@ def test_a_choice_is_one_of_the_choices_to_the_letter(said: str) -> None:
 
 
 def test_a_reply_of_many_false_beginnings_is_read_in_linear_work() -> None:
-    text = ('{"nonce": "' * 100_000) + honest() + '{"nonce": "' * 100_000
-    assert parse(text, NONCE, FIELDS).values["score"] == 2.0
+    def work(text: str) -> object:
+        return parse(text + honest() + text, NONCE, FIELDS).values["score"]
+
+    assert work('{"nonce": "' * 1000) == 2.0
+    assert_linear(work, '{"nonce": "')
 
 
 @pytest.mark.parametrize(

@@ -50,17 +50,21 @@ class Place:
         self,
         programs: list[Any],
         files: Mapping[str, bytes | tuple[bytes, int]] | None = None,
+        first_wall_s: float | None = None,
         **profile: Any,
     ) -> list[Exit]:
+        """How each ends; ``first_wall_s`` limits the first program alone."""
         options = {"wall_s": 20.0, "cpu_s": 10.0, **profile}
         native = options.get("runtime") == "native"
 
         async def talk() -> list[Exit]:
             ends = []
-            for program in programs:
+            for number, program in enumerate(programs):
+                wall_s = first_wall_s if number == 0 else None
                 session = await self.jail.open(Profile(**options))
                 try:
-                    await session.start(program if native else TOOLS + program, files or {})
+                    source = program if native else TOOLS + program
+                    await session.start(source, files or {}, wall_s=wall_s)
                     ends.append(await session.finish())
                 finally:
                     await session.close()

@@ -35,7 +35,8 @@ BOMBS = {
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_harms_only_itself(place: Any, bomb: str) -> None:
     begun = time.monotonic()
-    end, after = place.several([BOMBS[bomb], "print('next')"], wall_s=1.0, cpu_s=0.8, memory_mb=160)
+    programs = [BOMBS[bomb], "print('next')"]
+    end, after = place.several(programs, first_wall_s=0.6, cpu_s=0.5, memory_mb=160)
     assert time.monotonic() - begun < 60
     assert end.started
     assert (end.status, end.reason) != (0, "exit"), end

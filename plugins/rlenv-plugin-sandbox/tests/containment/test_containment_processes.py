@@ -80,7 +80,7 @@ def test_killing_pid_1_is_killing_oneself(place: Any) -> None:
 )
 def test_every_way_to_stay_ends_at_the_deadline(place: Any, program: str) -> None:
     begun = time.monotonic()
-    end, after = place.several([program, "print('next')"], wall_s=1.0, cpu_s=1.0)
+    end, after = place.several([program, "print('next')"], first_wall_s=0.4, cpu_s=1.0)
     assert end.reason in ("wall", "cpu"), (end, end.stderr)
     assert time.monotonic() - begun < 60
     assert after.stdout == b"next\n"

@@ -123,7 +123,7 @@ def test_a_program_that_never_reads_ends_the_sender_at_its_wall_limit(
     box: Any, frames: str
 ) -> None:
     async def talk(session: Session) -> Any:
-        await session.start("import time\nwhile True: time.sleep(0.01)", {}, wall_s=1.0)
+        await session.start("import time\nwhile True: time.sleep(0.01)", {}, wall_s=0.4)
         with pytest.raises(ChannelError):
             await send_often(session, 64, 1 << 20)
         return await session.finish()
@@ -138,7 +138,7 @@ def test_a_flood_on_the_channel_is_stopped_by_the_wall_limit(box: Any, frames: s
     flood = frames + "while True: os.write(3, b'\\1\\0\\0\\0x' * 100000)"
 
     async def talk(session: Session) -> Any:
-        await session.start(flood, {}, wall_s=1.0)
+        await session.start(flood, {}, wall_s=0.4)
         assert await session.recv(100, 20) == b"x"
         return await session.finish()
 

@@ -151,7 +151,7 @@ def test_the_session_goes_on_after_every_kind_of_end(box: Any) -> None:
     async def talk(session: Session) -> list[Any]:
         ends = []
         for program in ("1/0", "import os; os._exit(3)", "import time; time.sleep(60)", "print(1)"):
-            await session.start(program, {}, wall_s=1.0 if "sleep" in program else None)
+            await session.start(program, {}, wall_s=0.4 if "sleep" in program else None)
             ends.append(await session.finish())
         return [(end.status, end.fault) for end in ends[:2]] + [ends[2].reason, ends[3].stdout]
 
