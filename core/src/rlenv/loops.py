@@ -12,7 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any
 from weakref import WeakSet
 
@@ -46,12 +46,13 @@ async def check_awaited(leaf: Leaf, check: Callable[[], Awaitable[Any]], seconds
 
 
 async def _outcome(leaf: Leaf, check: Callable[[], Awaitable[Any]]) -> Any:
+    start = perf_counter()
     try:
         return await check()
     except asyncio.CancelledError:
         raise
     except BaseException as err:  # noqa: BLE001 - a SystemExit would end the loop for everybody
-        return StageResult(leaf.path, None, fault_of(err))
+        return StageResult(leaf.path, None, fault_of(err), perf_counter() - start)
 
 
 def _swallow(task: asyncio.Future[Any]) -> None:

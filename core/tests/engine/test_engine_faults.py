@@ -1,12 +1,13 @@
 """What a stage raised or returned, told as a fault: its kind, its words, whether a retry may help."""
 
+import asyncio
 import re
 import sys
 from math import inf
 
 import pytest
 from attrs import frozen
-from rlenv import Attempt, Outcome, Slot, TaskError, VerifierFault
+from rlenv import Attempt, Environment, Outcome, Slot, TaskError, VerifierFault
 from rlenv.engine import check_now, fault_of, faulted, judged
 from rlenv.plan import Leaf
 from rlenv.values import Fault, ScoreError, StageResult, Task
@@ -213,3 +214,22 @@ def test_a_fault_of_our_own_takes_no_time_and_is_not_transient_unless_said():
     assert result == StageResult("here", None, Fault("timeout", "too late", transient=False))
     assert result.seconds == 0.0
     assert faulted(leaf(Returns(None)), "pool", "away", transient=True).fault.transient
+
+
+class LateRaise:
+    phase, where = "diff", "caller"
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        await asyncio.sleep(0.05)
+        raise ConnectionError("away")
+
+
+@pytest.mark.parametrize("place", ["caller", "worker"])
+def test_an_async_stage_that_raises_counts_its_time(place):
+    late = LateRaise()
+    late.where = place
+    with Environment("e", [Slot("late", late)]) as env:
+        (result,) = env.evaluate(Task("?"), "r").results
+
+    assert result.fault.kind == "unavailable"
+    assert result.seconds >= 0.05
