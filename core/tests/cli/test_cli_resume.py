@@ -263,6 +263,20 @@ def test_a_damaged_file_is_refused_with_its_line(scored, rlenv):
     assert (scored.folder / "o.jsonl").read_bytes() == b"".join(lines)
 
 
+@pytest.mark.parametrize("line", [0, 1, 4])
+def test_overwrite_starts_a_damaged_file_anew_as_its_message_advises(scored, rlenv, line):
+    path = scored.folder / "u.jsonl"
+    clean = scored.read("u.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[line] = lines[line][:40] + b"\0\0\n"
+    path.write_bytes(b"".join(lines))
+    refused = rlenv("score", "env.toml", "r.jsonl", "-o", "u.jsonl", "--resume")
+    assert refused.exit_code == 2
+    result = rlenv("score", "env.toml", "r.jsonl", "-o", "u.jsonl", "--overwrite")
+    assert result.exit_code == 0, result.output
+    assert without_seconds(list(scored.read("u.jsonl"))) == without_seconds(list(clean))
+
+
 def test_resume_and_overwrite_exclude_each_other(scored, rlenv):
     result = rlenv("score", "env.toml", "r.jsonl", "-o", "u.jsonl", "--resume", "--overwrite")
     assert result.exit_code == 2

@@ -3,6 +3,8 @@
 import gzip
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -226,6 +228,20 @@ def test_a_stage_that_breaks_leaves_its_row_unscored_and_is_named(world):
     assert [r["reward"] for r in world.read()[1]] == [1.0, None, None, 1.0]
     assert "RuntimeError: no \\x1b[31mluck" in out
     assert "row 2" in out
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "1>&-", "0<&- 1>&- 2>&-"])
+def test_closed_standard_streams_cost_no_row_and_no_status(world, closed):
+    world.write_rows(ROWS)
+    command = f"exec {sys.executable} -m rlenv score env.toml r.jsonl -o o.jsonl {closed}"
+    with subprocess.Popen(
+        ["bash", "-c", command], cwd=world.folder, env=world.environ(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, b""), err
+    assert [row["reward"] for row in world.read()[1]] == [1.0, 1.0, 0.0, 1.0]
+    assert (b"written to o.jsonl" in out) == ("1>" not in closed)
 
 
 def group_rows(*lengths):

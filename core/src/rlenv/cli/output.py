@@ -10,7 +10,7 @@ from attrs import frozen
 from rlenv.errors import InputError
 
 from .durable import DurableFile
-from .scores_file import Header, ScoresReader, same
+from .scores_file import Header, ScoresReader, begins_as_scores, same
 from .tally import Tally
 from .text import amount, visible
 
@@ -44,9 +44,11 @@ def check_free(out: Path, *, resume: bool, overwrite: bool) -> None:
         raise InputError(f"{visible(str(out))}: this is a folder; give a file name with -o")
     if resume or not out.is_file() or out.stat().st_size == 0:
         return
+    if overwrite and begins_as_scores(out):
+        return  # whatever is damaged in it
     with ScoresReader(out) as reader:
         first = next(reader.rows(), None)
-    if first is not None and not overwrite:
+    if first is not None:
         raise InputError(
             f"{visible(str(out))}: exists and holds scores; --resume goes on with it, "
             "--overwrite starts it anew, or give another name with -o"

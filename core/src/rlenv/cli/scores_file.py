@@ -56,6 +56,15 @@ def same(path: Path, found: Header, wanted: Header, remedy: str) -> None:
         )
 
 
+def begins_as_scores(path: Path) -> bool:
+    """Whether ``rlenv score`` wrote the first bytes of this file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_BEGINNING)) == _BEGINNING
+    except OSError:
+        return False
+
+
 class ScoresReader:
     """Reads a file of scores, whole lines only; a context manager.
 
@@ -102,7 +111,7 @@ class ScoresReader:
 
     def _header(self) -> Header | None:
         try:
-            line = self._file.readline(1 << 16)
+            line = self._file.readline(1 << 20)
         except OSError as error:
             raise InputError(f"{self._shown}: cannot be read: {reason(error)}") from None
         if not line.endswith(b"\n") and (
@@ -147,7 +156,7 @@ class ScoresReader:
         what = (
             "is damaged" if row is None else f"has row {row.get('row')!r:.20}, not {self.count + 1}"
         )
-        then = "read that" if self.reading else "--resume that, or start again with --overwrite"
+        then = "read that" if self.reading else "--resume that, or score anew with --overwrite"
         return InputError(
             f"{self._shown}: line {number} {what}; sound before it: {amount(self.count, 'row')}. Keep them with "
             f"`head -n {number - 1}` in a new file and {then}"
