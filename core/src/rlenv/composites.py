@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable, Mapping
+from itertools import count
 from typing import Any, ClassVar, TypeAlias, cast
 from weakref import WeakValueDictionary
 
@@ -90,6 +91,14 @@ def _default_gate(stage: object) -> Any:
     """What the stage declares; a wrong value is told by the plan."""
     gate = attribute(stage, "default_gate")
     return gate if ATTRIBUTES["default_gate"].is_valid(gate) else None
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, with -2, -3 where it is taken; it is taken from now on."""
+    numbered = (f"{name}-{n}" if n > 1 else name for n in count(1))
+    free = next(found for found in numbered if found not in taken)
+    taken.add(free)
+    return free
 
 
 def target_of(stage: object) -> str:

@@ -84,9 +84,10 @@ def _slot(slot: Slot) -> dict[str, Any]:
     if nested:
         return {**shared, "stage": _composite(slot.stage)}
     if is_function(slot.stage):
-        from .functions import describe
+        from .functions import makeup
 
-        return {**shared, "function": slot.stage.target, "options": plain(describe(slot.stage))}
+        options = plain([_options(slot.stage), makeup(slot.stage.function)])
+        return {**shared, "function": slot.stage.target, "options": options}
     return {**shared, "class": target_of(slot.stage), "options": _options(slot.stage)}
 
 

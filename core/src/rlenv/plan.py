@@ -16,7 +16,7 @@ from .stages import (
     METHODS,
     PHASES,
     attribute,
-    name_problems,
+    class_problems,
     value_problems,
 )
 from .values import Task
@@ -233,15 +233,8 @@ def _declaration_problems(prefix: str, composite: Composite) -> Iterator[str]:
             continue
         if not any(callable(getattr(stage, name, None)) for name in METHODS[:2]):
             yield f"{who} is not a stage: it has neither check(attempt) nor check_group(attempts)"
-        declared = {
-            name: value for name in ATTRIBUTES if (value := getattr(stage, name, None)) is not None
-        }
-        own = {n: v for cls in type(stage).__mro__[:-1] for n, v in vars(cls).items()}
-        options = [field.name for field in getattr(type(stage), "__attrs_attrs__", ())]
-        problems = [
-            *value_problems(declared),
-            *name_problems({n: own[n] for n in own if n not in options}),
-        ]
+        declared = {name: getattr(stage, name, None) for name in ATTRIBUTES}
+        problems = [*value_problems(declared), *class_problems(type(stage))]
         yield from (f"{who}: {text}" for text in problems)
 
 

@@ -103,7 +103,7 @@ class FileFunction:
         self.sha256 = hashlib.sha256(source).hexdigest()
         definition = self._definition(source)
         self.is_async = isinstance(definition, ast.AsyncFunctionDef)
-        self.signature = _signature(definition)
+        self.__signature__ = _signature(definition)
         setattr(self, DECLARED, _declared(definition, written))
         self._function: Callable[..., object] | None = None
 
@@ -151,7 +151,7 @@ class FileFunction:
         return self.load()(*args, **kwargs)
 
     def __getstate__(self) -> dict[str, object]:
-        return {k: v for k, v in vars(self).items() if k not in ("_function", "signature")}
+        return {k: v for k, v in vars(self).items() if k not in ("_function", "__signature__")}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state, _function=None)

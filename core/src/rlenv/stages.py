@@ -224,13 +224,14 @@ def check_declared(attributes: Mapping[str, object]) -> None:
         raise ConfigError(*problems)
 
 
-def name_problems(names: Mapping[str, object]) -> Iterator[str]:
+def class_problems(cls: type) -> Iterator[str]:
     """Attributes of a class that resemble one of a stage and would be ignored, with the nearest name."""
-    for name, value in names.items():
-        if name.startswith("_") or name in ATTRIBUTES or name in METHODS:
+    options = {field.name for field in getattr(cls, "__attrs_attrs__", ())}
+    for name in dir(cls):
+        value = getattr(cls, name, None)
+        if name.startswith("_") or name in ATTRIBUTES or name in METHODS or name in options:
             continue
-        is_method = callable(value) or isinstance(value, (classmethod, staticmethod))
-        for known in METHODS if is_method else ATTRIBUTES:
+        for known in METHODS if callable(value) else ATTRIBUTES:
             if _resembles(name, known):
                 yield f'it has an attribute "{name}", which would be ignored; did you mean "{known}"?'
 

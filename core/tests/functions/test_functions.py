@@ -85,6 +85,12 @@ def test_a_function_receives_what_its_parameters_name():
     assert set(seen) - {"other"} | {"attempt"} == set(READERS)
 
 
+def test_what_a_partial_binds_is_not_supplied_again():
+    bound = functools.partial(lambda response, answer: response == answer, answer="7")
+    assert outcome(bound, "7").outcome.score == 1.0
+    assert outcome(functools.partial(bound, response="8"), "7").outcome.score == 0.0
+
+
 def test_position_means_nothing():
     assert (
         outcome(lambda answer, response: answer == "42" and response == "x", "x").outcome.score == 1

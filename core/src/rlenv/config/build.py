@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from rlenv.composites import Composite, Pipeline, Slot
+from rlenv.composites import Composite, Pipeline, Slot, free_name
 from rlenv.errors import ConfigError, InputError, PluginError
 from rlenv.functions import as_stage, function_stage
 from rlenv.plugins import registry
@@ -148,9 +147,7 @@ def _names(tables: Sequence[Any], path: str, problems: Problems) -> list[str]:
     for i, (table, name) in enumerate(zip(tables, names, strict=True)):
         if name is None:
             short = str(_get(table, "use", str, "stage")).rpartition("/")[2].rpartition(":")[2]
-            numbered = (f"{short}-{n}" if n > 1 else short for n in count(1))
-            names[i] = next(free for free in numbered if free not in taken)
-            taken.add(names[i])
+            names[i] = free_name(short, taken)
         elif name in names[:i]:
             first = f"{path}[{names.index(name)}]"
             problems.add(
