@@ -49,7 +49,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev
-	@for name in core math code constraints judge cuda; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
+	@for name in core loop math code constraints judge cuda; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 # Mutmut keeps a set-up of its own, so that no test of the house comes to depend on it.
 mutants: $(VENV)-mutants/.mutants

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import ClassVar
 
 from attrs import frozen
@@ -27,3 +28,15 @@ class Worker:
 
     def check(self, attempt: Attempt) -> Outcome:
         return RIGHT if attempt.response == HALF else WRONG
+
+
+@frozen
+class Sleeper:
+    """Sleeps for the seconds that the response names."""
+
+    phase: ClassVar[str] = "diff"
+    where: ClassVar[str] = "worker"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        time.sleep(float(attempt.response))
+        return RIGHT

@@ -130,45 +130,30 @@ def _put(ready: SimpleQueue[int], index: int, _: Future[Any]) -> None:
 
 def grouped(attempts: list[Attempt], crew: Crew | None, walk_of: WalkOf) -> list[Verdict]:
     """The responses to one task, side by side; group stages see all that are still in the running."""
-    runs = [Run(attempt, grouped=True) for attempt in attempts]
-    walks = [walk_of(run) for run in runs]
-    verdicts: list[Verdict | None] = [None] * len(walks)
-    values: dict[int, Any] = dict.fromkeys(range(len(walks)))
-    while values:
-        wanted = _until_together(walks, values, verdicts)
-        if not wanted:
-            break
-        first = min(at.leaf.index for at in wanted.values())
-        now = [i for i in sorted(wanted) if wanted[i].leaf.index == first]
-        attempts = [wanted[i].run.attempt for i in now]
-        results = _together(wanted[now[0]].leaf, attempts, crew)
-        values = {**wanted, **dict(zip(now, results, strict=True))}
-    return [verdict for verdict in verdicts if verdict is not None]
+    walks = [walk_of(Run(attempt, grouped=True)) for attempt in attempts]
+    wants: dict[int, Any] = {}  # what each walk waits for: a future, or the group
+    verdicts: dict[int, Verdict] = {}
 
+    def advance(i: int, value: Any) -> None:
+        try:
+            wants[i] = walks[i].send(value)
+        except StopIteration as stop:
+            wants.pop(i, None)
+            verdicts[i] = stop.value
 
-def _until_together(
-    walks: list[Walk], values: dict[int, Any], verdicts: list[Verdict | None]
-) -> dict[int, Together]:
-    """Advance every walk to its end or to the next stage that wants the group."""
-    at: dict[int, Together] = {}
-    waiting = dict(values)
-    while waiting:
-        futures: dict[int, Any] = {}
-        for i, value in waiting.items():
-            if type(value) is Together:  # stood here before
-                at[i] = value
-                continue
-            try:
-                wanted = walks[i].send(value)
-            except StopIteration as stop:
-                verdicts[i] = stop.value
-                continue
-            if type(wanted) is Together:
-                at[i] = wanted
-            else:
-                futures[i] = wanted
-        waiting = {i: future.result() for i, future in futures.items()}
-    return at
+    for i in range(len(walks)):
+        advance(i, None)
+    while wants:
+        futures = {i: want for i, want in wants.items() if type(want) is not Together}
+        for i, future in futures.items():
+            advance(i, future.result())
+        if not futures:
+            first = min(want.leaf.index for want in wants.values())
+            now = [i for i in sorted(wants) if wants[i].leaf.index == first]
+            members = [wants[i].run.attempt for i in now]
+            for i, result in zip(now, _together(wants[now[0]].leaf, members, crew), strict=True):
+                advance(i, result)
+    return [verdicts[i] for i in range(len(walks))]
 
 
 def _together(leaf: Leaf, attempts: list[Attempt], crew: Crew | None) -> list[StageResult]:

@@ -369,6 +369,27 @@ class First(Composite):
 
 # by the fingerprint of an environment that still exists: what its stages count for, for who reads a verdict
 ROOTS: WeakValueDictionary[str, Composite] = WeakValueDictionary()
+
+
+def composite_of(verifier: object) -> Composite:
+    """What an environment is given, as one composite.
+
+    Raises:
+        TypeError: when it is none of what a verifier may be.
+    """
+    if isinstance(verifier, Composite):
+        return verifier
+    alone = isinstance(verifier, (type, Slot)) or callable(verifier) or hasattr(verifier, "check")
+    if alone or hasattr(verifier, "check_group"):
+        return Pipeline([verifier])
+    if isinstance(verifier, (str, bytes, Mapping)) or not isinstance(verifier, Iterable):
+        raise TypeError(
+            "a verifier is a function, a stage, a composite or a sequence of them, "
+            f"not {type(verifier).__name__}; Environment.load takes a name, from_dict a mapping"
+        )
+    return Pipeline(verifier)
+
+
 COMPOSITES: Mapping[str, type[Composite]] = {
     cls.name: cls for cls in (Pipeline, AnyOf, AllOf, Product, Quorum, First)
 }

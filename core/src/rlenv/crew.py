@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .engine import Run, faulted
+from .errors import ConfigError
 from .plan import Leaf, Plan
-from .remote import ship
+from .remote import env_of, ship
 from .stages import Attempt
 from .values import StageResult
 from .wire import Wire, decode_result, encode_attempt, encode_result
@@ -32,24 +33,32 @@ class Crew:
     def __init__(self, plan: Plan, memory_mb: int | None, *, inline: bool) -> None:
         self.plan = plan
         self._memory_mb = memory_mb
-        wanted = {leaf.env for leaf in plan.leaves if leaf.place == "worker"} or {None}
-        shipped = {env: ship(plan, env, inline=inline) for env in wanted}
+        places = [leaf for leaf in plan.leaves if leaf.place != "caller"]
+        shipped = {env: ship(plan, env, inline=inline) for env in map(env_of, places)}
         self._blobs = {env: blob for env, (blob, _) in shipped.items()}
-        self.complete = all(complete for _, complete in shipped.values())
-        self._pools: dict[tuple[int, Env], Pool] = {}
+        self.complete = not any(left for _, left in shipped.values())
+        self.left = [
+            at for at in places if at in shipped[env_of(at)][1]
+        ]  # what cannot travel at all
+        self.warnings = [
+            f"{leaf.path} ({leaf.slot.kind}) cannot be sent to a worker, so a long response to it may hold "
+            "an event loop: move its class into a module, and keep open files and locks out of it"
+            for leaf in self.left
+        ]
+        self.pools: dict[tuple[int, Env], Pool] = {}  # the first takes a moment
         self._lock = threading.Lock()
         self.first = plan.leaves[0]
 
     def pool(self, size: int | None, env: Env) -> Pool:
         size = size or os.cpu_count() or 1
         with self._lock:
-            pool = self._pools.get((size, env))
+            pool = self.pools.get((size, env))
             if pool is None:
                 from .secret import WITHHELD, secret
                 from .workers import shared_pool
 
                 key = secret() if env is None or "RLENV_SECRET" in env else WITHHELD
-                pool = self._pools[size, env] = shared_pool(size, self._memory_mb, key, env)
+                pool = self.pools[size, env] = shared_pool(size, self._memory_mb, key, env)
             return pool
 
     def program(self, env: Env, runner: str = "Runner") -> Program:
@@ -66,15 +75,11 @@ class Crew:
 
     def submit(self, run: Run, leaf: Leaf, size: int | None = None) -> Future[Done | Failed]:
         """Send one attempt on from where its log ends, at ``leaf``, to a pool of this size."""
-        return self._sent("Runner", self._env(leaf), payload(run, whole=False), size)
+        return self._sent("Runner", env_of(leaf), payload(run, whole=False), size)
 
     def submit_group(self, leaf: Leaf, attempts: list[Attempt]) -> Future[Done | Failed]:
         members = [(encode_attempt(a), needed(a, leaf)) for a in attempts]
-        return self._sent("GroupRunner", self._env(leaf), (leaf.index, members))
-
-    def _env(self, leaf: Leaf) -> Env:
-        """Whose workers run this leaf; an inline one is with all of them."""
-        return leaf.env if leaf.env in self._blobs else next(iter(self._blobs))
+        return self._sent("GroupRunner", env_of(leaf), (leaf.index, members))
 
     def _sent(
         self, runner: str, env: Env, what: Wire, size: int | None = None
@@ -94,20 +99,29 @@ class Crew:
             refused.set_result(Failed("contract", message))
             return refused
 
-    def import_problems(self, leaf: Leaf) -> Iterator[str]:
-        """Why a worker cannot import the file that this leaf's function is defined in, if so."""
+    def import_files(self) -> None:
+        """Import the files that functions come from, so that what fails is known before a response comes.
+
+        Raises:
+            ConfigError: with every file that a worker cannot import.
+        """
         from .references import FileFunction
         from .workers import Failed, Program
 
-        function = leaf.stage.function
-        if isinstance(function, FileFunction):
-            program = Program("rlenv.references:make_loader", pickle.dumps(function))
-            reply = self.pool(None, leaf.env).submit(program, None).result()
-            if isinstance(reply, Failed):
-                yield f"{leaf.path} ({leaf.slot.kind}): importing the file failed: {reply.message}"
+        problems: list[str] = []
+        for leaf in self.plan.leaves:
+            function = getattr(leaf.stage, "function", None)
+            if leaf.place == "worker" and isinstance(function, FileFunction):
+                program = Program("rlenv.references:make_loader", pickle.dumps(function))
+                reply = self.pool(None, leaf.env).submit(program, None).result()
+                if isinstance(reply, Failed):
+                    said = f"importing the file failed: {reply.message}"
+                    problems.append(f"{leaf.path} ({leaf.slot.kind}): {said}")
+        if problems:
+            raise ConfigError(*problems)
 
-    def learn(self, run: Run, leaf: Leaf, reply: Done | Failed) -> None:
-        """Put what a worker answered into the run; ``leaf`` is the one that was asked for."""
+    def learn(self, run: Run, leaf: Leaf, reply: Done | Failed) -> StageResult:
+        """Put what a worker answered into the run; the result of ``leaf``, which was asked for."""
         from .workers import Failed
 
         progress = reply.partial if isinstance(reply, Failed) else reply.value[1]
@@ -121,10 +135,11 @@ class Crew:
         elif not results:
             results.append(faulted(leaf, "pool", "the worker has no such stage"))
         run.known = [*run.log, *results]
+        return results[0]
 
     def close(self) -> None:
         with self._lock:
-            pools, self._pools = list(self._pools.items()), {}
+            pools, self.pools = list(self.pools.items()), {}
         for (_, env), pool in pools:
             for runner in ("Runner", "GroupRunner"):
                 pool.forget(self.program(env, runner))

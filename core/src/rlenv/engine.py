@@ -8,15 +8,14 @@ replayed and the walk goes on where it ended.
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Generator
 from time import perf_counter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from .composites import Combined
 from .errors import TaskError, VerifierFault
-from .plan import Branch, Leaf, Node, Plan
+from .plan import Branch, Leaf, Plan
 from .stages import Attempt
 from .values import Fault, Outcome, ScoreError, StageResult, Verdict
 
@@ -66,17 +65,22 @@ def _branch(branch: Branch, run: Run, host: Host, seconds: float) -> Walk:
     wanted = _step(fold, None)
     while type(wanted) is int:
         child = children[wanted]
-        if (  # the usual case, without a detour
-            run.known is None
-            and not run.grouped
-            and type(child) is Leaf
-            and spent < seconds
-            and host.runs(child)
-        ):
-            result = host.check(child, run, seconds - spent)
-            run.log.append(result)
+        left = seconds - spent
+        if isinstance(child, Branch):
+            result = yield from _nested(child, run, host, left)
         else:
-            result = yield from _node(child, run, host, seconds - spent)
+            if run.known is not None and len(run.log) < len(run.known):
+                result = run.known[len(run.log)]
+            elif left <= 0:
+                message = "the time of the composite around this stage ran out"
+                result = faulted(child, "timeout", message)
+            elif run.grouped and child.check_group is not None:
+                result = yield Together(child, run)
+            elif host.runs(child):
+                result = host.check(child, run, left)
+            else:
+                result = yield from host.obtain(child, run, min(child.timeout, left))
+            run.log.append(result)
         spent += result.seconds
         results.append(result)
         wanted = _step(fold, result)
@@ -107,79 +111,55 @@ def _sound(branch: Branch, combined: Any) -> Combined:
     return Combined(None, None, Fault("contract", message))
 
 
-def _node(node: Node, run: Run, host: Host, left: float) -> Walk:
-    if type(node) is not Leaf:
-        assert isinstance(node, Branch)
-        combined, children, spent = yield from _branch(node, run, host, min(left, node.timeout))
-        return _composite_result(node.path, combined, children, spent)
-    known = run.known
-    if known is not None and len(run.log) < len(known):
-        result = known[len(run.log)]
-    elif left <= 0:
-        result = faulted(node, "timeout", "the time of the composite around this stage ran out")
-    elif run.grouped and node.check_group is not None:
-        result = yield Together(node, run)
-    elif host.runs(node):
-        result = host.check(node, run, left)
-    else:
-        result = yield from host.obtain(node, run, min(node.timeout, left))
-    run.log.append(result)
-    return result
-
-
-class Together:
+class Together(NamedTuple):
     """What a walk yields where a stage must see a whole group at once."""
 
-    __slots__ = ("leaf", "run")
-
-    def __init__(self, leaf: Leaf, run: Run) -> None:
-        self.leaf = leaf
-        self.run = run
+    leaf: Leaf
+    run: Run
 
 
-def _composite_result(
-    path: str, combined: Combined, children: tuple[StageResult, ...], spent: float
-) -> StageResult:
+def _nested(branch: Branch, run: Run, host: Host, left: float) -> Walk:
+    combined, children, spent = yield from _branch(branch, run, host, min(left, branch.timeout))
     if combined.value is None:
-        return StageResult(path, None, combined.fault, spent, children)
+        return StageResult(branch.path, None, combined.fault, spent, children)
     data: dict[str, Any] = {"raw": combined.raw}
     if combined.stopped_at is not None:
         data["stopped_at"] = combined.stopped_at
-    return StageResult(path, Outcome(combined.value, "", data), None, spent, children)
+    return StageResult(branch.path, Outcome(combined.value, "", data), None, spent, children)
 
 
-def check_now(leaf: Leaf, attempt: Attempt) -> StageResult:
-    """Run a plain ``check`` here; whatever it does becomes a StageResult."""
+def check_now(
+    leaf: Leaf, attempt: Attempt, passes: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
+) -> StageResult:
+    """Run a plain ``check`` here; whatever it does becomes a StageResult.
+
+    ``passes`` is what may be a user's Ctrl-C and is raised: () in workers and threads, which it never reaches.
+    """
     assert leaf.check is not None
     start = perf_counter()
     try:
         outcome = leaf.check(attempt)
     except BaseException as err:
-        if _passes(err):
+        if isinstance(err, passes):
             raise
         return StageResult(leaf.path, None, fault_of(err), perf_counter() - start)
     return judged(leaf, outcome, perf_counter() - start)
 
 
-def _passes(err: BaseException) -> bool:
-    """What is no fault of the stage: the user's Ctrl-C, and a request to leave the event loop."""
-    offload = getattr(sys.modules.get("rlenv.workers.call"), "Offload", KeyboardInterrupt)
-    return isinstance(err, (KeyboardInterrupt, offload))
-
-
 def judged(leaf: Leaf, outcome: object, seconds: float) -> StageResult:
     """A StageResult from what a stage returned, which may be anything."""
     if type(outcome) is Outcome:
-        score = outcome.score
-        if type(score) is float and 0.0 <= score <= 1.0:  # Outcome saw to it, unless it was tricked
-            return StageResult(leaf.path, outcome, None, seconds)
+        try:
+            score, _ = outcome.score, outcome.private
+            if type(score) is float and 0.0 <= score <= 1.0:  # a stage may have set it
+                return StageResult(leaf.path, outcome, None, seconds)
+        except AttributeError:  # Outcome.__new__ alone sets no field, and private is the last
+            pass
     if outcome is None and leaf.may_abstain:
         return faulted(leaf, "abstained", "the stage declines to score this response", seconds)
-    close = getattr(outcome, "close", None)
-    if hasattr(outcome, "__await__") and close is not None:
-        close()
+    if _closed(outcome):
         said = "an awaitable from a plain check; write async def"
-    elif not leaf.is_function:
+    elif not leaf.is_function or type(outcome) is Outcome:
         said = type(outcome).__name__
     elif outcome is None:
         said = (
@@ -191,12 +171,22 @@ def judged(leaf: Leaf, outcome: object, seconds: float) -> StageResult:
     return faulted(leaf, "contract", f"a stage returns an Outcome, not {said}", seconds)
 
 
+def _closed(outcome: Any) -> bool:
+    """Whether it is an awaitable, and now closed."""
+    try:
+        if awaitable := hasattr(outcome, "__await__") and hasattr(outcome, "close"):
+            outcome.close()
+    except BaseException:  # noqa: BLE001 - attributes of a foreign object may run any code
+        return False
+    return awaitable
+
+
 def _function_result(leaf: Leaf, returned: object, seconds: float) -> StageResult:
     from .functions import outcome_of
 
     try:
         return StageResult(leaf.path, outcome_of(returned), None, seconds)
-    except Exception as err:  # noqa: BLE001 - what a function returns may run code of its own
+    except BaseException as err:  # noqa: BLE001 - what a function returns may run code of its own
         return faulted(leaf, "contract", f"the function returned no score: {_safe(err)}", seconds)
 
 
@@ -207,16 +197,23 @@ def faulted(
 
 
 def fault_of(err: BaseException) -> Fault:
-    """The fault that an exception of a stage stands for, with the place it came from."""
+    """The fault that an exception of a stage stands for, with the place it came from; never raises."""
+    try:
+        return _fault_of(err)
+    except BaseException:  # noqa: BLE001 - an exception may lack its fields, or run code when it is read
+        return Fault("error", f"{type(err).__name__}: (it cannot be shown)")
+
+
+def _fault_of(err: BaseException) -> Fault:
     if isinstance(err, VerifierFault):
-        return err.fault
+        return Fault(err.fault.kind, err.fault.message, err.fault.transient)
     if isinstance(err, TaskError):
-        return Fault("input", str(err))
+        return Fault("input", _safe(err))
     if isinstance(err, MemoryError):
         return Fault("memory", "the stage ran out of memory")
     place = place_of(err)
     if isinstance(err, ScoreError):
-        return Fault("contract", f"{err}{place}")
+        return Fault("contract", f"{_safe(err)}{place}")
     transient = isinstance(err, (ConnectionError, TimeoutError))
     kind = "unavailable" if transient else "error"
     return Fault(kind, f"{type(err).__name__}: {_safe(err)}{place}", transient)
@@ -233,6 +230,6 @@ def place_of(err: BaseException) -> str:
 
 def _safe(err: BaseException) -> str:
     try:
-        return str(err)[:500]
-    except Exception:  # noqa: BLE001 - an exception whose __str__ raises is still one fault
+        return str.__str__(str(err))[:500]
+    except BaseException:  # noqa: BLE001 - an exception whose __str__ raises is still one fault
         return "(its message cannot be shown)"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
 
-from .composites import ROOTS, Composite, Pipeline, Slot, is_function
+from .composites import ROOTS, Composite, Slot, composite_of
 from .engine import Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
-from .host import AsyncHost, CallerHost, adrive, drive
+from .host import AsyncHost, CallerHost, adrive, drive, off_loop
 from .plan import Plan
 from .stages import THINKING, AnyStage, Attempt
 from .values import Fault, Response, Task, Trajectory, Verdict
@@ -65,7 +66,7 @@ class Environment:
         if thinking not in THINKING:
             raise ConfigError(f"thinking is one of {', '.join(THINKING)}, not {thinking!r}")
         self.name = name
-        self.root = _composite_of(verifier)
+        self.root = composite_of(verifier)
         self.pass_mark = float(pass_mark)
         self.thinking: Thinking = thinking
         self.source = source
@@ -79,7 +80,9 @@ class Environment:
             self._check_tasks()
         self._memory_mb = memory_mb
         self._crew: Crew | None = self._hired() if "worker" in self._plan.places else None
-        self._try_files()
+        self._spare: dict[bool, Crew] = {}  # where no stage wants a worker, and then one is wanted
+        if self._crew is not None:
+            self._crew.import_files()
         self._host = CallerHost(self._crew)
         self._fingerprint: str | None = None
         self._observers: Callable[..., None] | None = None
@@ -168,15 +171,31 @@ class Environment:
         return result if self._observers is None else self._seen(attempt, result)
 
     async def averify(self, prompt: Prompt, response: Response) -> float:
-        """``verify`` for callers with an event loop, which it never blocks."""
+        """``verify`` for callers with an event loop, which stays free: see ``aevaluate``."""
         return (await self.aevaluate(prompt, response)).reward
 
     async def aevaluate(self, prompt: Prompt, response: Response) -> Verdict:
-        """``evaluate`` for callers with an event loop, which it never blocks."""
+        """``evaluate`` for callers with an event loop, which stays free.
+
+        An inline stage runs on the loop for up to its ``inline_limit`` of characters, and above in a worker.
+        """
+        from asyncio import wrap_future
+
         self._needs_no_group()
-        attempt = self._attempt(prompt, response)
-        walk = verdict(self._plan, Run(attempt), AsyncHost(self._crew), self.fingerprint)
+        if type(response) is str and self._fingerprint is not None:
+            attempt = self._attempt(prompt, response)
+        else:
+            attempt = await wrap_future(off_loop(self._prepare, prompt, response))
+        host = AsyncHost(self._crew, self._isolating)
+        walk = verdict(self._plan, Run(attempt), host, self.fingerprint)
         return self._seen(attempt, await adrive(walk))
+
+    def _prepare(self, prompt: Prompt, response: Response) -> Attempt:
+        """An attempt, and before the first what else takes a moment: the hash of the code, the index of prompts."""
+        if self.fingerprint and self.tasks:
+            with suppress(UnknownTask):
+                self.tasks.by_prompt("")
+        return self._attempt(prompt, response)
 
     # -- many ------------------------------------------------------------------------------------
 
@@ -218,7 +237,7 @@ class Environment:
         attempts = self._attempts(rows, seen if self._observers else None)
         crew = self._crew
         if workers is not None and crew is None and "caller" not in self._plan.places:
-            crew = self._crew = self._hired(inline=True)
+            crew = self._isolating(inline=True)
         if crew is None or not crew.complete:
             numbered = concurrent(attempts, self._walk)
         else:
@@ -247,8 +266,9 @@ class Environment:
 
     def close(self) -> None:
         """Let go of the workers; the last environment to do so ends them.  May be called twice."""
-        if self._crew is not None:
-            self._crew.close()
+        for crew in (self._crew, *self._spare.values()):
+            if crew is not None:
+                crew.close()
         if "caller" in self._plan.places:
             from .loops import leave
 
@@ -281,16 +301,15 @@ class Environment:
     def _hired(self, *, inline: bool = False) -> Crew:
         from .crew import Crew
 
-        return Crew(self._plan, self._memory_mb, inline=inline)
+        crew = Crew(self._plan, self._memory_mb, inline=inline)
+        self.warnings += crew.warnings
+        return crew
 
-    def _try_files(self) -> None:
-        """Import the files that functions come from, in a worker, so that what fails is known now."""
-        problems: list[str] = []
-        for leaf in self._plan.leaves:
-            if self._crew is not None and is_function(leaf.stage) and leaf.place == "worker":
-                problems += self._crew.import_problems(leaf)
-        if problems:
-            raise ConfigError(*problems)
+    def _isolating(self, *, inline: bool = False) -> Crew:
+        """Workers for inline stages, where no other stage wants one; ``inline``: all of them must travel."""
+        if inline not in self._spare:  # of two threads, the first sets it
+            self._spare.setdefault(inline, self._hired(inline=inline))
+        return self._spare[inline]
 
     def _seen(self, attempt: Attempt, result: Verdict) -> Verdict:
         if self._observers is not None:
@@ -363,20 +382,6 @@ class Environment:
             if seen is not None and isinstance(attempt, Attempt):
                 seen[index] = attempt
             yield attempt
-
-
-def _composite_of(verifier: Verifier) -> Composite:
-    if isinstance(verifier, Composite):
-        return verifier
-    alone = isinstance(verifier, (type, Slot)) or callable(verifier) or hasattr(verifier, "check")
-    if alone or hasattr(verifier, "check_group"):
-        return Pipeline([verifier])
-    if isinstance(verifier, (str, bytes, Mapping)) or not isinstance(verifier, Iterable):
-        raise TypeError(
-            "a verifier is a function, a stage, a composite or a sequence of them, "
-            f"not {type(verifier).__name__}; Environment.load takes a name, from_dict a mapping"
-        )
-    return Pipeline(verifier)
 
 
 def _attempt_of(task: Task, response: Response, thinking: Thinking) -> Attempt:

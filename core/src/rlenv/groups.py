@@ -12,7 +12,11 @@ from .stages import Attempt
 from .values import StageResult
 
 
-def check_group_now(leaf: Leaf, attempts: Sequence[Attempt]) -> list[StageResult]:
+def check_group_now(
+    leaf: Leaf,
+    attempts: Sequence[Attempt],
+    passes: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
+) -> list[StageResult]:
     """Run ``check_group`` here, plain or async; one result per attempt, whatever it does."""
     check = leaf.check_group
     assert check is not None
@@ -21,7 +25,9 @@ def check_group_now(leaf: Leaf, attempts: Sequence[Attempt]) -> list[StageResult
         said = check(attempts)
         if hasattr(said, "__await__"):
             said = _awaited(said)
-    except Exception as err:  # noqa: BLE001 - a stage may raise anything; that is a fault, not our error
+    except BaseException as err:
+        if isinstance(err, passes):
+            raise
         fault = fault_of(err)
         seconds = perf_counter() - start
         return [StageResult(leaf.path, None, fault, seconds) for _ in attempts]

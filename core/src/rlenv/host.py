@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from .engine import Run, Walk, check_now, judged
 from .plan import Leaf
+from .stages import Attempt, text_size
 from .values import StageResult
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable
     from concurrent.futures import Future, ThreadPoolExecutor
 
     from .crew import Crew
+
+HELD = 0.005  # seconds that checks may hold a loop before it turns
+SENT_HERE = 1 << 16  # characters that are sent to a worker from the loop's own thread
+_UNSENT = ("contract", "error", "pool")  # faults of the way to a worker, and not of a stage in it
+_held: WeakKeyDictionary[AbstractEventLoop, float] = WeakKeyDictionary()
 
 
 class CallerHost:
@@ -38,9 +48,7 @@ class CallerHost:
         if leaf.place == "caller":
             return (yield from _on_loop(leaf, run, seconds))
         assert self._crew is not None
-        self._crew.learn(run, leaf, (yield self._crew.submit(run, leaf, self._size)))
-        assert run.known is not None
-        return run.known[len(run.log)]
+        return self._crew.learn(run, leaf, (yield self._crew.submit(run, leaf, self._size)))
 
 
 class CrewHost(CallerHost):
@@ -50,25 +58,51 @@ class CrewHost(CallerHost):
         return False
 
 
-class AsyncHost(CallerHost):
-    """The same inside somebody's event loop, which an inline stage must not block with heavy work."""
+class AsyncHost(CrewHost):
+    """The same inside somebody's event loop, which it leaves free.
 
-    def runs(self, leaf: Leaf) -> bool:  # noqa: ARG002
-        return False
+    What is small runs on the loop, or in a thread where it may wait; what is large, in a worker: a thread is
+    no remedy there, since one call of ``re`` keeps the interpreter to itself.
+
+    Args:
+        crew: as above.
+        hire: the crew for inline stages where there is no other; may take a moment.
+    """
+
+    def __init__(self, crew: Crew | None, hire: Callable[[], Crew]) -> None:
+        super().__init__(crew)
+        self._hire = hire
 
     def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:
-        if not super().runs(leaf):
-            return (yield from super().obtain(leaf, run, seconds))
-        from .workers import Offload, on_loop
+        if leaf.place == "caller":
+            return (yield from _on_loop(leaf, run, seconds))
+        inline, limit = leaf.place == "inline", leaf.inline_limit
+        small = inline and text_size(run.attempt, limit) <= limit
+        if small and not leaf.waits:
+            return (yield from _in_turn(leaf, run.attempt))
+        crew = None if small else self._crew or (yield off_loop(self._hire))
+        if crew is not None and not (inline and leaf in crew.left):
+            here = crew.pools and text_size(run.attempt, SENT_HERE) <= SENT_HERE
+            reply = (
+                yield crew.submit(run, leaf) if here else (yield off_loop(crew.submit, run, leaf))
+            )
+            if not (inline and getattr(reply, "kind", "") in _UNSENT):
+                return crew.learn(run, leaf, reply)
+        return (yield off_loop(check_now, leaf, run.attempt, ()))
 
-        token = on_loop.set(True)
-        try:
-            return check_now(leaf, run.attempt)
-        except Offload:  # the stage asked for a worker: begin again where waiting blocks nobody
-            pass
-        finally:
-            on_loop.reset(token)
-        return (yield _threads().submit(check_now, leaf, run.attempt))
+
+def _in_turn(leaf: Leaf, attempt: Attempt) -> Walk:
+    """Check on the caller's loop, after a turn of it where the checks before have held it for long."""
+    from asyncio import get_running_loop
+
+    loop = get_running_loop()
+    while _held.get(loop, 0.0) > HELD:
+        yield None
+    if loop not in _held:
+        loop.call_soon(_held.pop, loop, None)
+    result = check_now(leaf, attempt)
+    _held[loop] = _held.get(loop, 0.0) + result.seconds
+    return result
 
 
 def _on_loop(leaf: Leaf, run: Run, seconds: float) -> Walk:
@@ -96,28 +130,24 @@ async def adrive(walk: Walk) -> Any:
     import asyncio
 
     try:
-        future: Future[Any] = next(walk)
+        future: Future[Any] | None = next(walk)
         while True:
-            future = walk.send(await asyncio.wrap_future(future))
+            turn = asyncio.sleep(0) if future is None else asyncio.wrap_future(future)
+            future = walk.send(await turn)
     except StopIteration as stop:
         return stop.value
 
 
-_executor: ThreadPoolExecutor | None = None
+def off_loop(work: Callable[..., Any], *args: Any) -> Future[Any]:
+    """Call it in a thread."""
+    return _threads().submit(work, *args)
 
 
+@cache
 def _threads() -> ThreadPoolExecutor:
-    global _executor  # noqa: PLW0603 - one executor a process is the point
-    if _executor is None:
-        from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
-        _executor = ThreadPoolExecutor(16, thread_name_prefix="rlenv")
-    return _executor
+    return ThreadPoolExecutor(16, thread_name_prefix="rlenv")
 
 
-def _forget() -> None:
-    global _executor  # noqa: PLW0603
-    _executor = None
-
-
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_threads.cache_clear)

@@ -7,11 +7,13 @@ cannot be cancelled: a watch notices, faults that stage, abandons its thread and
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
-from collections.abc import Awaitable, Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
 from weakref import WeakSet
@@ -19,18 +21,27 @@ from weakref import WeakSet
 from .engine import fault_of, faulted
 from .plan import Leaf
 from .values import StageResult
+from .workers.looped import Stepped
 
 BLOCKED_AFTER = (
     5.0  # seconds without giving the loop back, or the stage's deadline when that is shorter
 )
 
+LATE = 1.0  # seconds after a deadline at which a job is given up from outside of its loop
 
-async def check_awaited(leaf: Leaf, check: Callable[[], Awaitable[Any]], seconds: float) -> Any:
+
+async def check_awaited(
+    leaf: Leaf,
+    check: Callable[[], Awaitable[Any]],
+    seconds: float,
+    stepped: Callable[[Any], Any] = lambda coro: coro,
+) -> Any:
     """Await ``check()`` at most so long; a fault, never an exception, and never longer than that.
 
-    Returns what the check returned, or a StageResult that says what went wrong.
+    Returns what the check returned, or a StageResult that says what went wrong.  ``stepped`` may wrap the
+    coroutine that awaits the check.
     """
-    task: asyncio.Future[Any] = asyncio.ensure_future(_outcome(leaf, check))
+    task: asyncio.Future[Any] = asyncio.ensure_future(stepped(_outcome(leaf, check)))
     try:
         await asyncio.wait((task,), timeout=seconds)
     except asyncio.CancelledError:
@@ -38,7 +49,7 @@ async def check_awaited(leaf: Leaf, check: Callable[[], Awaitable[Any]], seconds
         raise
     if not task.done():
         task.cancel()  # asked to end, not waited for: a check may swallow its cancellation
-        task.add_done_callback(_swallow)
+        task.add_done_callback(lambda late: late.cancelled() or late.exception())
         return faulted(leaf, "timeout", f"no outcome within {seconds:g} s", seconds)
     if task.cancelled():
         return faulted(leaf, "error", "the stage cancelled itself")
@@ -55,22 +66,18 @@ async def _outcome(leaf: Leaf, check: Callable[[], Awaitable[Any]]) -> Any:
         return StageResult(leaf.path, None, fault_of(err), perf_counter() - start)
 
 
-def _swallow(task: asyncio.Future[Any]) -> None:
-    if not task.cancelled():
-        task.exception()
-
-
 class _Job:
     """One check on the loop."""
 
-    __slots__ = ("call", "future", "leaf", "seconds", "task")
+    __slots__ = ("call", "due", "future", "leaf", "seconds", "task")
 
     def __init__(self, leaf: Leaf, call: Callable[[], Awaitable[Any]], seconds: float) -> None:
         self.leaf = leaf
         self.call = call
         self.seconds = seconds
         self.future: Future[Any] = Future()
-        self.task: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[Any] | None = None
+        self.due = math.inf  # once it is on the loop
 
 
 class LoopThread:
@@ -104,7 +111,10 @@ class LoopThread:
 
     def _start(self, loop: asyncio.AbstractEventLoop, job: _Job) -> None:
         if not job.future.cancelled():
-            job.task = loop.create_task(self._serve(job))
+            job.due = monotonic() + job.seconds + LATE
+            stepped = partial(Stepped, mark=partial(self._step, job))
+            job.task = loop.create_task(check_awaited(job.leaf, job.call, job.seconds, stepped))
+            job.task.add_done_callback(partial(self._ended_task, loop, job))
 
     def _cancel(self, job: _Job) -> None:
         if not job.future.cancelled():
@@ -127,9 +137,13 @@ class LoopThread:
                 thread.start()
         return self._loop
 
-    async def _serve(self, job: _Job) -> None:
-        stepped = _Stepped(self, job)
-        self._finish(job, await check_awaited(job.leaf, lambda: stepped, job.seconds))
+    def _ended_task(
+        self, loop: asyncio.AbstractEventLoop, job: _Job, task: asyncio.Task[Any]
+    ) -> None:
+        if self._loop is loop:  # else it was abandoned, and its jobs run on another
+            broke = task.cancelled() or task.exception() is not None
+            message = "the stage was cancelled, with all else on its loop"
+            self._finish(job, faulted(job.leaf, "error", message) if broke else task.result())
 
     def _finish(self, job: _Job, result: Any) -> None:
         with self._lock:
@@ -140,13 +154,20 @@ class LoopThread:
 
     def _watch(self, loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
         while not ended.wait(0.1):
-            stepping = self._stepping
+            stepping, now = self._stepping, monotonic()
             if stepping is None:
-                continue
-            job, since = stepping
-            if monotonic() - since > min(BLOCKED_AFTER, job.seconds):
-                self._abandon(loop, job, monotonic() - since)
+                self._expire(now)
+            elif now - stepping[1] > min(BLOCKED_AFTER, stepping[0].seconds):
+                self._abandon(loop, stepping[0], now - stepping[1])
                 return
+
+    def _expire(self, now: float) -> None:
+        """Give up jobs whose deadline has passed and whose task has not said so, whatever became of it."""
+        with self._lock:
+            late = [job for job in self._jobs if now > job.due]
+        for job in late:
+            message = f"no outcome within {job.seconds:g} s"
+            self._finish(job, faulted(job.leaf, "timeout", message, job.seconds))
 
     def _abandon(self, loop: asyncio.AbstractEventLoop, culprit: _Job, spent: float) -> None:
         with self._lock:
@@ -183,44 +204,8 @@ class LoopThread:
             if thread is not threading.current_thread():
                 thread.join(1.0)
 
-    def stepping(self, job: _Job | None) -> None:
-        self._stepping = None if job is None else (job, monotonic())
-
-
-class _Stepped:
-    """An awaitable that tells the watch whenever its check holds the loop."""
-
-    __slots__ = ("_job", "_owner")
-
-    def __init__(self, owner: LoopThread, job: _Job) -> None:
-        self._owner = owner
-        self._job = job
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        owner, job = self._owner, self._job
-        owner.stepping(job)
-        try:
-            inner = job.call().__await__()
-            reply: Any = None
-            failure: BaseException | None = None
-            while True:
-                owner.stepping(job)
-                try:
-                    if failure is not None:
-                        wanted = inner.throw(failure)
-                    else:
-                        wanted = inner.send(reply) if hasattr(inner, "send") else next(inner)
-                except StopIteration as stop:
-                    return stop.value
-                finally:
-                    owner.stepping(None)
-                failure = reply = None
-                try:
-                    reply = yield wanted
-                except BaseException as err:  # noqa: BLE001 - handed on to the check, whatever it is
-                    failure = err
-        finally:
-            owner.stepping(None)
+    def _step(self, job: _Job, begins: bool) -> None:  # noqa: FBT001 - as Stepped calls it
+        self._stepping = (job, monotonic()) if begins else None
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:

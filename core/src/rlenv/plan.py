@@ -13,10 +13,14 @@ from .errors import ConfigError, TaskError
 from .stages import (
     ATTRIBUTES,
     DEFAULT_TIMEOUT,
+    INLINE_SECONDS,
+    LARGE,
     METHODS,
     PHASES,
+    Attempt,
     attribute,
     class_problems,
+    text_size,
     value_problems,
 )
 from .values import Task
@@ -27,29 +31,6 @@ if TYPE_CHECKING:
 
 class Leaf:
     """One stage in its place.  ``place`` is where it runs; ``timeout`` is in wall seconds."""
-
-    __slots__ = (
-        "__weakref__",
-        "at_once",
-        "check",
-        "check_group",
-        "env",
-        "index",
-        "is_async",
-        "is_function",
-        "makes",
-        "may_abstain",
-        "needs",
-        "path",
-        "phase",
-        "place",
-        "slot",
-        "stage",
-        "takes",
-        "timeout",
-        "uses",
-        "validate",
-    )
 
     def __init__(self, index: int, path: str, slot: Slot) -> None:
         stage = slot.stage
@@ -69,12 +50,20 @@ class Leaf:
             tuple(path.split(".")) for path in attribute(stage, "uses")
         )
         self.at_once: int | None = attribute(stage, "at_once")
+        self.inline_limit: int = attribute(stage, "inline_limit")
+        self.waits: bool = attribute(stage, "waits")
         self.may_abstain: bool = attribute(stage, "may_abstain")
         self.env = _env_of(stage)
         self.is_function = is_function(stage)
         self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
         own = slot.timeout if slot.timeout is not None else getattr(stage, "default_timeout", None)
         self.timeout: float = DEFAULT_TIMEOUT if own is None else own
+
+    def allowed(self, attempt: Attempt, seconds: float) -> float:
+        """Wall seconds in a worker: those given, and more for a long text that an inline stage reads."""
+        if self.place != "inline" or seconds < self.timeout:
+            return seconds
+        return max(seconds, INLINE_SECONDS * text_size(attempt, LARGE) / max(1, self.inline_limit))
 
 
 def _env_of(stage: object) -> Env:

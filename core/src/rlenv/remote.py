@@ -48,31 +48,37 @@ class Shipped:
     blob: bytes
 
 
-def ship(plan: Plan, env: Env, *, inline: bool) -> tuple[bytes, bool]:
-    """The plan's composition as bytes for ``Runner``, and whether all of it could come along.
+def env_of(leaf: Leaf) -> Env:
+    """What its workers see; an inline stage gets in a worker all that it has in the caller's process."""
+    return None if leaf.place == "inline" else leaf.env
+
+
+def ship(plan: Plan, env: Env, *, inline: bool) -> tuple[bytes, list[Leaf]]:
+    """The plan's composition as bytes for ``Runner``, and the leaves that could not come along.
 
     An inline stage travels where it can, since it may stand between two worker stages; ``inline`` says
-    that it must.  A worker stage that wants another environment than ``env`` stays behind.
+    that it must.  A stage that wants another environment than ``env`` stays behind.
 
     Raises:
         ConfigError: when a worker stage can be neither imported nor pickled there.
     """
     problems: list[str] = []
     blobs: dict[int, Shipped] = {}
-    complete = True
+    left: list[Leaf] = []
     for leaf in plan.leaves:
         blob = None
         try:
-            if leaf.place == "inline" or (leaf.place == "worker" and leaf.env == env):
+            if leaf.place != "caller" and env_of(leaf) == env:
                 blob = pickled(leaf.stage)
         except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
             if inline or leaf.place == "worker":
                 problems.append(f"{leaf.path} ({leaf.slot.kind}) runs in a worker, and {err}")
-        complete = complete and blob is not None
+        if blob is None:
+            left.append(leaf)
         blobs[id(leaf.slot)] = Shipped(blob or _elsewhere(leaf))
     if problems:
         raise ConfigError(*problems)
-    return pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5), complete
+    return pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5), left
 
 
 def _elsewhere(leaf: Leaf) -> bytes:
@@ -137,8 +143,8 @@ class _Host:
         return here(leaf)
 
     def check(self, leaf: Leaf, run: Run, seconds: float) -> StageResult:
-        refused = self.begin(leaf, run, min(seconds, leaf.timeout))
-        return refused or self._ended(check_now(leaf, run.attempt))
+        refused = self.begin(leaf, run, leaf.allowed(run.attempt, min(seconds, leaf.timeout)))
+        return refused or self._ended(check_now(leaf, run.attempt, ()))
 
     def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:  # noqa: ARG002
         raise NotHere
@@ -222,8 +228,8 @@ class _LoopHost(_Host):
         if refused is not None:
             return refused
         async with self._turn:
-            self.report.begin(seconds, leaf.index)
-            return self._ended(await to_thread(check_now, leaf, run.attempt))
+            self.report.begin(leaf.allowed(run.attempt, seconds), leaf.index)
+            return self._ended(await to_thread(check_now, leaf, run.attempt, ()))
 
 
 class Runner:
@@ -296,7 +302,7 @@ class GroupRunner:
         leaf = self._plan.leaves[index]
         attempts = [decode_attempt(wire, dict(artifacts)) for wire, artifacts in members]
         report.begin(leaf.timeout, leaf.index)
-        results = check_group_now(leaf, attempts)
+        results = check_group_now(leaf, attempts, ())
         report.end()
         return tuple(
             (encode_result(result), _made(self._plan, attempt, before))

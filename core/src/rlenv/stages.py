@@ -21,6 +21,8 @@ PLACES = ("worker", "caller", "inline")
 THINKING = ("hide", "closed", "keep")  # the modes of rlenv.text.read
 DEFAULT_TIMEOUT = 30.0
 INLINE_LIMIT = 4096
+LARGE = 1 << 24  # characters; nothing is measured above
+INLINE_SECONDS = 0.1  # of wall time in a worker for so many characters; the laws ask for a tenth
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -106,6 +108,20 @@ class Attempt:
         from .secret import attempt_key
 
         return attempt_key(self.task, self.response)
+
+
+def text_size(attempt: Attempt, most: int) -> int:
+    """Characters that a policy wrote and a stage may read; counting ends where they are more than ``most``."""
+    if attempt.trajectory is None:
+        return len(attempt.response)
+    size, parts = 0, [attempt.trajectory.messages]
+    while parts and size <= most:
+        part: Any = parts.pop()
+        if isinstance(part, (str, list, tuple, Mapping)):
+            size += len(part)
+            if size <= most and not isinstance(part, str):
+                parts += [*part, *part.values()] if isinstance(part, Mapping) else part
+    return size
 
 
 @runtime_checkable

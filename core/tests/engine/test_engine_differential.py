@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from attrs import evolve, frozen
-from engine_tables import ORDERS, AsyncGroupTable, AsyncTable, GroupTable, Table, Trail
+from engine_stages import Guards
+from engine_tables import HOSTILE, ORDERS, AsyncGroupTable, AsyncTable, GroupTable, Table, Trail
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rlenv import (
@@ -55,7 +56,7 @@ shaped = {
 
 
 def said(length: int = 4) -> st.SearchStrategy[tuple[float | str, ...]]:
-    entry = st.one_of(scores, scores, scores, st.sampled_from(ORDERS))
+    entry = st.one_of(scores, scores, scores, st.sampled_from(ORDERS + HOSTILE))
     return st.tuples(*[entry] * length)
 
 
@@ -75,10 +76,11 @@ trees = branches(st.recursive(leaves, branches, max_leaves=5))
 
 
 class Builder:
-    """Builds a tree; ``place`` puts every leaf there, None where the tree says."""
+    """Builds a tree; ``place`` puts every leaf there, None where the tree says; ``more`` are attributes of leaves."""
 
-    def __init__(self, place: str | None = None) -> None:
+    def __init__(self, place: str | None = None, more: dict[str, Any] | None = None) -> None:
         self.place = place
+        self.more = more or {}
         self.count = 0
 
     def stage(self, grown: Grown) -> object:
@@ -93,7 +95,7 @@ class Builder:
         }[group, plain]
         needs = (Trail,) if self.count else ()
         self.count += 1
-        return cls(f"leaf {self.count}", grown.says, place.rpartition(" ")[2], needs)
+        return cls(f"leaf {self.count}", grown.says, place.rpartition(" ")[2], needs, **self.more)
 
     def slot(self, index: int, grown: Grown, *, pipeline: bool) -> Slot:
         stage = self.composite(grown) if grown.children else self.stage(grown)
@@ -183,6 +185,9 @@ few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 def test_every_way_to_evaluate_gives_equal_verdicts(tree):
     with built(tree, "inline") as simple:
         wanted = bare(WAYS["evaluate"](simple))
+    for more in ({"inline_limit": 0}, {"waits": True}):  # a worker or a thread instead of the loop
+        with Environment("e", Builder("inline", more).composite(tree)) as env:
+            assert bare(WAYS["aevaluate"](env)) == wanted, more
     isolated = built(tree, isolate=True)
     for env in (built(tree), isolated, built(tree, "worker"), built(tree, "async worker")):
         with env:
@@ -233,3 +238,19 @@ def test_a_stage_that_kills_its_worker_is_the_same_fault_in_every_way(kind, orde
         assert list(env.evaluate_many(pairs, workers=1)) == wanted
         assert env.evaluate_group(TASK, list("0123")) == wanted
         assert asyncio.run(env.aevaluate(*pairs[0])) == wanted[0]
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [Guards(), Guards(waits=True), Guards(inline_limit=0), Guards("worker")],
+    ids=["on the loop", "in a thread", "above its limit", "in a worker"],
+)
+def test_a_stage_that_catches_everything_around_a_call_is_paid_the_same_in_every_way(stage):
+    pairs = [(TASK, "right"), (TASK, "wrong")]
+    with Environment("e", [Slot("s", stage)]) as env:
+        wanted = [env.evaluate(*pair) for pair in pairs]
+        assert [verdict.value for verdict in wanted] == [1.0, 0.0]
+        assert [asyncio.run(env.aevaluate(*pair)) for pair in pairs] == wanted
+        assert list(env.evaluate_many(pairs)) == wanted
+        assert list(env.evaluate_many(pairs, workers=1)) == wanted
+        assert env.evaluate_group(TASK, ["right", "wrong"]) == wanted

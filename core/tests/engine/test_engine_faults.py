@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import sys
 from math import inf
 
 import pytest
@@ -193,19 +192,6 @@ def test_the_place_of_an_error_is_where_it_was_raised_however_deep():
     fault = check_now(leaf(Deep()), Attempt(Task("p"), "r")).fault
 
     assert fault == Fault("error", "ZeroDivisionError: division by zero (far/down.py:1)")
-
-
-def test_a_request_to_leave_the_event_loop_is_no_fault():
-    from rlenv.workers.call import Offload
-
-    with pytest.raises(Offload):
-        raised(Offload())
-
-
-def test_an_error_is_a_fault_where_no_worker_was_ever_needed(monkeypatch):
-    monkeypatch.delitem(sys.modules, "rlenv.workers.call", raising=False)
-
-    assert raised(ValueError("no")).kind == "error"
 
 
 def test_a_fault_of_our_own_takes_no_time_and_is_not_transient_unless_said():

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from rlenv.errors import VerifierFault, WorkExceeded
-from rlenv.workers import Offload, call, on_loop
+from rlenv.workers import call
 
 
 def test_the_value_comes_back():
@@ -61,15 +61,11 @@ def test_the_next_call_after_a_kill_is_served():
         assert call("deeds:add", 1, 2) == 3
 
 
-def test_on_an_event_loop_it_asks_to_be_offloaded():
+def test_it_says_the_same_on_an_event_loop():
     async def main():
-        on_loop.set(True)
-        with pytest.raises(Offload):
-            call("deeds:add", 1, 2)
+        return call("deeds:add", 1, 2)
 
-    asyncio.run(main())
-    assert not issubclass(Offload, Exception)
-    assert call("deeds:add", 1, 2) == 3
+    assert asyncio.run(main()) == 3
 
 
 def test_it_works_from_many_threads_and_inside_workers(pool, ask):
@@ -84,10 +80,3 @@ def test_it_works_from_many_threads_and_inside_workers(pool, ask):
         thread.join()
     assert sorted(values) == list(range(8))
     assert ask("call_inside", True).value == 3
-
-
-def test_the_module_and_the_function_share_their_name():
-    from rlenv.workers.call import on_loop as same
-
-    assert same is on_loop
-    assert callable(call)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .call import Offload, call, on_loop
+from .call import call
 
 if TYPE_CHECKING:
     from .pool import Pool
@@ -27,13 +27,11 @@ _HOMES = {
 __all__ = [
     "Done",
     "Failed",
-    "Offload",
     "Pool",
     "PoolClosed",
     "Program",
     "Report",
     "call",
-    "on_loop",
     "shared_pool",
 ]
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .pool import Pool
     from .values import Done, Failed, Report
 
-on_loop: ContextVar[bool] = ContextVar("rlenv.workers.on_loop", default=False)
 WALL = 10.0  # the wall backstop, in CPU budgets
 SIZE = 2  # one that works and one that is ready, should the first be killed
 
 _pools: dict[int | None, Pool] = {}
 
 
-class Offload(BaseException):
-    """Raised instead of blocking an event loop: do this stage again, in a thread."""
-
-
 def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None = None) -> Any:
-    """Run ``target(*args)`` in a worker and return its value.
+    """Run ``target(*args)`` in a worker, wait for it, and return its value.
+
+    An inline stage that calls it says ``waits = True``, so that under an event loop a thread waits.
 
     Args:
         target: "module:function"; it is imported first, uncounted.
@@ -32,10 +28,7 @@ def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None
     Raises:
         WorkExceeded: the work outran its budget or its memory, or crashed its worker twice.
         VerifierFault: the function raised (``error``), or the workers could not be run (``pool``).
-        Offload: at once, where ``on_loop`` says that this thread must not block.
     """
-    if on_loop.get():
-        raise Offload
     from .values import Done, Program
 
     program = Program("rlenv.workers.call:make_runner", target.encode())

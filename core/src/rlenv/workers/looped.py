@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +59,16 @@ class Loop:
         slot = self._free.pop()
         report = SlotReport(self._board, slot, self._server.grace, self._server.send_partial)
         report.open(seq, monotonic())
-        item = Stepped(self._item(seq, runner, body, report, slot), self._board.q, slot)
+        item = Stepped(self._item(seq, runner, body, report, slot), partial(self._step, slot))
         task = self._loop.create_task(item)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         if not self._beating:
             self._beating = True
             self._beat()
+
+    def _step(self, slot: int, begins: bool) -> None:  # noqa: FBT001 - as Stepped calls it
+        self._board.q[b.CURRENT] = slot if begins else 0
 
     async def _item(
         self, seq: int, runner: Any, body: bytes, report: SlotReport, slot: int
@@ -102,32 +106,31 @@ async def _awaited(pending: Any) -> None:
     await pending
 
 
-class Stepped(Coroutine[Any, Any, None]):
-    """A coroutine that says on the board when it is the one that runs."""
+class Stepped(Coroutine[Any, Any, Any]):
+    """A coroutine that calls ``mark`` with True whenever it begins to run, and with False when it stops."""
 
-    __slots__ = ("_coro", "_q", "_slot")
+    __slots__ = ("_coro", "_mark")
 
-    def __init__(self, coro: Coroutine[Any, Any, None], q: memoryview[int], slot: int) -> None:
+    def __init__(self, coro: Coroutine[Any, Any, Any], mark: Callable[[bool], None]) -> None:
         self._coro = coro
-        self._q = q
-        self._slot = slot
+        self._mark = mark
 
     def send(self, value: Any) -> Any:
-        self._q[b.CURRENT] = self._slot
+        self._mark(True)  # noqa: FBT003 - its one argument
         try:
             return self._coro.send(value)
         finally:
-            self._q[b.CURRENT] = 0
+            self._mark(False)  # noqa: FBT003 - its one argument
 
     def throw(self, *args: Any) -> Any:
-        self._q[b.CURRENT] = self._slot
+        self._mark(True)  # noqa: FBT003 - its one argument
         try:
             return self._coro.throw(*args)
         finally:
-            self._q[b.CURRENT] = 0
+            self._mark(False)  # noqa: FBT003 - its one argument
 
     def close(self) -> None:
         self._coro.close()
 
-    def __await__(self) -> Generator[Any, Any, None]:
+    def __await__(self) -> Generator[Any, Any, Any]:
         return self._coro.__await__()

@@ -5,10 +5,11 @@ import ctypes
 import os
 import re
 import sys
+import threading
 import time
 
 from attrs import frozen
-from rlenv import Attempt, Outcome, TaskError
+from rlenv import Attempt, Outcome, TaskError, VerifierFault
 
 
 @frozen
@@ -41,6 +42,17 @@ class Count:
     def check(self, attempt: Attempt) -> Outcome:
         words = attempt.get(Words).words
         return Outcome(sum(w == attempt.task.answer for w in words) / max(1, len(words)))
+
+
+class Mute(Exception):
+    """Its message ends the process of whoever reads it."""
+
+    def __str__(self) -> str:
+        raise SystemExit(1)
+
+
+async def later() -> Outcome:
+    return Outcome(1.0)
 
 
 def misbehave(order: str) -> Outcome:
@@ -85,6 +97,14 @@ def tame(order: str) -> Outcome:
         outcome = Outcome(0.0)
         object.__setattr__(outcome, "score", 2.0)
         return outcome
+    if order == "bare outcome":
+        return Outcome.__new__(Outcome)
+    if order == "bare fault":
+        raise VerifierFault.__new__(VerifierFault)
+    if order == "mute":
+        raise Mute
+    if order == "awaitable":
+        return later()  # type: ignore[return-value]
     if order == "network":
         raise ConnectionRefusedError("nobody there")
     return Outcome(1.0 if order == "right" else 0.0, private={"pid": os.getpid()})
@@ -162,3 +182,36 @@ class Naps:
     def check(self, attempt: Attempt) -> Outcome:
         time.sleep(self.seconds)
         return Outcome(1.0)
+
+
+@frozen
+class Guards:
+    """Hands its work to ``rlenv.workers.call`` and catches whatever comes of it."""
+
+    where: str = "inline"
+    waits: bool = False
+    inline_limit: int = 4096
+    phase = "diff"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        from rlenv.workers import call
+
+        try:
+            worth = call("math:factorial", 3) == 6
+        except BaseException as err:
+            return Outcome(0.0, f"undecided: {type(err).__name__}")
+        return Outcome(float(worth and attempt.response.startswith("right")))
+
+
+@frozen
+class Sits:
+    """Says in which process and thread it was checked."""
+
+    where: str = "inline"
+    waits: bool = False
+    inline_limit: int = 4096
+    lock: object = None
+    phase = "diff"
+
+    def check(self, attempt: Attempt) -> Outcome:
+        return Outcome(1.0, data={"pid": os.getpid(), "thread": threading.get_ident()})

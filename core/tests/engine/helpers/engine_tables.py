@@ -7,6 +7,7 @@ from engine_stages import misbehave
 from rlenv import Attempt, Outcome
 
 ORDERS = ("raise", "sysexit", "task", "nan", "two", "none", "network")  # each a fault
+HOSTILE = ("bare outcome", "bare fault", "mute", "awaitable", "forged")  # and these
 
 
 @frozen
@@ -24,6 +25,8 @@ class Table:
     says: tuple[float | str, ...]
     where: str = "inline"
     needs: tuple[type, ...] = ()
+    inline_limit: int = 4096
+    waits: bool = False
     phase = "diff"
     makes = (Trail,)
 

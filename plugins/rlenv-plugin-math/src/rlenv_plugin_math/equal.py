@@ -40,6 +40,7 @@ class Equal:
 
     phase: ClassVar[str] = "diff"
     where: ClassVar[str] = "inline"
+    waits: ClassVar[bool] = True  # for SymPy, which runs in a worker
     uses: ClassVar[tuple[str, ...]] = ("answer",)
     deterministic: ClassVar[bool] = True
 
