@@ -6,10 +6,19 @@ import time
 from typing import ClassVar
 
 from attrs import frozen
-from rlenv import Attempt, Outcome
+from rlenv import Attempt, Outcome, stage
 
 HALF = "1/2"
 RIGHT, WRONG = Outcome(1.0), Outcome(0.0)
+
+
+def is_half(response: str) -> bool:
+    return response == HALF
+
+
+@stage(where="inline")
+def is_half_inline(response: str) -> bool:
+    return response == HALF
 
 
 @frozen
