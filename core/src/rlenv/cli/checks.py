@@ -43,7 +43,6 @@ def findings() -> Iterator[Finding]:
     yield _deadline()
     yield _memory()
     yield _extra("parquet", "pyarrow", "reading .parquet")
-    yield _extra("notebook", "cloudpickle", "shipping classes of a notebook to workers")
     yield _extra("testing", "hypothesis", "the laws as tests")
 
 

@@ -49,10 +49,10 @@ def parse_value(text: Any) -> Any:
     """A text as the TOML value that it spells (``3``, ``true``, ``[1, 2]``), else the text itself."""
     if not isinstance(text, str):
         return text
-    import tomllib
+    from tomli import loads
 
     try:
-        found = tomllib.loads(f"value = {text}")
+        found = loads(f"value = {text}")
     except (ValueError, RecursionError):
         return text
     value = found["value"]

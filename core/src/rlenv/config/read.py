@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +15,20 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: when it cannot be read, is not UTF-8, is empty, or is not TOML (with line and column).
     """
+    from tomli import TOMLDecodeError, loads
+
     text = _decode(path, _bytes(path))
     if not text.strip():
         raise ConfigError(
             f"{path}: the file is empty; an environment has a name and one [[stage]] at least"
         )
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {_syntax(str(error), text)}") from None
+        return loads(text)
+    except TOMLDecodeError as error:
+        lines = [*text.splitlines(), ""]
+        shown = lines[min(error.lineno, len(lines)) - 1].strip()[:80]
+        where = f"{path}: line {error.lineno}, column {error.colno}"
+        raise ConfigError(f"{where}: not valid TOML: {error.msg}: {shown}".rstrip(": ")) from None
     except RecursionError:
         raise ConfigError(f"{path}: the values are nested too deep to be read") from None
     except ValueError as error:
@@ -55,15 +58,3 @@ def _decode(path: Path, raw: bytes) -> str:
         raise ConfigError(
             f"{path}: line {line}: byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
         ) from None
-
-
-def _syntax(message: str, text: str) -> str:
-    """tomllib's message with the place first and the line itself behind it."""
-    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
-    lines = text.splitlines()
-    line, column = (
-        (int(found[1]), int(found[2])) if found and found[1] else (len(lines), len(lines[-1]) + 1)
-    )
-    shown = lines[line - 1].strip() if line <= len(lines) else ""
-    what = message[: found.start()] if found else message
-    return f"line {line}, column {column}: not valid TOML: {what}: {shown[:80]}".rstrip(": ")
