@@ -46,10 +46,20 @@ def suggest(name: str, names: Iterable[str], *, what: str = "") -> str:
     return f"{what or 'there are'}: {shown}"
 
 
+def unreadable(path: Path, error: Exception, *suffixes: str) -> str:
+    """Why a file that should end in one of ``suffixes`` cannot be read, and which may have been meant."""
+    if isinstance(error, IsADirectoryError):
+        inside = sorted(p.name for p in path.iterdir() if p.name.endswith(suffixes))
+        hint = f"; did you mean {path / inside[0]}?" if inside else ""
+        return f"this is a folder, not a file{hint}"
+    if isinstance(error, FileNotFoundError):
+        return no_such_file(path)
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+
+
 def no_such_file(path: Path) -> str:
     """That there is no such file, and which one may have been meant."""
-    try:
-        near = nearest(path.name, [p.name for p in path.parent.iterdir()])
-    except OSError:
+    if not path.parent.is_dir():
         return f"there is no such file; the folder {path.parent} is not there either"
+    near = nearest(path.name, [p.name for p in path.parent.iterdir()])
     return "there is no such file" + (f"; did you mean {path.parent / near}?" if near else "")

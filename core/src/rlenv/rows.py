@@ -1,4 +1,4 @@
-"""Rows of JSONL, CSV and Parquet files, each also gzipped: for tasks, and for responses."""
+"""Rows of JSONL, JSON, CSV and Parquet files, each also gzipped: for tasks, and for responses."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import gzip
 import json
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, TypeAlias, Union, cast
 
 from .errors import InputError
-from .near import no_such_file
+from .near import unreadable
 
 Row: TypeAlias = tuple[int, Union[dict[str, Any], str]]
-SUFFIXES = (".jsonl", ".csv", ".parquet")
+SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 
 
 def read_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (number, row): of JSONL the line, of the others the row, from 1; ``-`` is JSONL from stdin.
+    """Yield (number, row), from 1: of JSONL the line, of JSON the item of its one list, else the row.
+
+    ``-`` is JSONL from standard input; a JSON file is read as a whole.
 
     Raises:
         InputError: at the first row that cannot be read; the message names file, row and remedy.
@@ -39,17 +42,13 @@ def scan_rows(path: str | Path) -> Iterator[Row]:
     kind = _kind(path)
     try:
         with _open(path) as file:
-            yield from {".jsonl": _json_lines, ".csv": _csv_rows, ".parquet": _parquet_rows}[kind](
-                file
-            )
+            yield from _READERS[kind](file)
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InputError(f"{path}: {_reason(Path(path), error)}") from error
 
 
 def _kind(path: str | Path) -> str:
-    name = str(path).lower().removesuffix(".gz")
-    if name == "-":
-        return ".jsonl"
+    name = ".jsonl" if str(path) == "-" else str(path).lower().removesuffix(".gz")
     for suffix in SUFFIXES:
         if name.endswith(suffix):
             return suffix
@@ -67,41 +66,71 @@ def _open(path: str | Path) -> AbstractContextManager[IO[bytes]]:
 
 
 def _reason(path: Path, error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return no_such_file(path)
-    if isinstance(error, IsADirectoryError):
-        return f"this is a folder; name a file in it that ends in {' '.join(SUFFIXES)}"
     if isinstance(error, (gzip.BadGzipFile, EOFError, zlib.error)):
         return f"not a whole gzip file: {error}"
-    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    return unreadable(path, error, *SUFFIXES)
 
 
 def _json_lines(file: IO[bytes]) -> Iterator[Row]:
     for number, raw in enumerate(file, 1):
-        if number == 1:
-            raw = raw.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901 - a byte order mark
         if raw.strip():
-            yield number, _json_row(raw, number)
+            try:
+                row = _json(raw.rstrip(), number)
+            except ValueError as error:
+                yield number, f"{error}; each line is one JSON object"
+            else:
+                yield number, _object(row, f"line {number}", "each line is one JSON object")
 
 
-def _json_row(raw: bytes, number: int) -> dict[str, Any] | str:
+def _json_items(file: IO[bytes]) -> Iterator[Row]:
+    items = _json(file.read(), 1)
+    if not isinstance(items, list):
+        kind = type(items).__name__
+        raise ValueError(f"{kind} where a list of objects is expected; one object a line is .jsonl")
+    for number, item in enumerate(items, 1):
+        yield number, _object(item, f"item {number}", "the file is one list of objects")
+
+
+def _object(row: Any, where: str, wanted: str) -> dict[str, Any] | str:
+    kind = type(row).__name__
+    return (
+        row if isinstance(row, dict) else f"{where}: {kind} where an object is expected; {wanted}"
+    )
+
+
+def _json(raw: bytes, line: int) -> Any:
+    """The value that ``raw`` holds, whose first line has this number.
+
+    Raises:
+        ValueError: with the line, and the column where there is one.
+    """
+    text = decoded(raw, line)
     try:
-        row = json.loads(raw.decode("utf-8"), parse_constant=_no_number)
-    except UnicodeDecodeError as error:
-        return f"line {number}, byte {error.start + 1}: 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        return json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        return f"line {number}, column {error.pos + 1}: not valid JSON: {error.msg}; each line is one JSON object"
-    except RecursionError:
-        return f"line {number}: nested too deep to be read"
-    except ValueError as error:
-        return f"line {number}: {error}"
-    if not isinstance(row, dict):
-        return f"line {number}: {type(row).__name__} where an object is expected; each line is one JSON object"
-    return row
+        place = f"line {line + error.lineno - 1}, column {error.colno}"
+        raise ValueError(f"{place}: not valid JSON: {error.msg}") from None
+    except (RecursionError, ValueError) as error:
+        why = error if isinstance(error, ValueError) else "nested too deep to be read"
+        raise ValueError(f"line {line}: {why}" if "\n" not in text else str(why)) from None
+
+
+def decoded(raw: bytes, line: int = 1) -> str:
+    """The text of a file or of a line of it, without a byte order mark.
+
+    Raises:
+        ValueError: when it is not UTF-8, with the line and the byte.
+    """
+    try:
+        return raw.decode("utf-8-sig" if line == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        above = raw[: error.start].split(b"\n")
+        byte = f"byte 0x{raw[error.start]:02x} is not UTF-8 (byte {len(above[-1]) + 1} of the line)"
+        raise ValueError(f"line {line + len(above) - 1}: {byte}; save the file as UTF-8") from None
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value; write null or a text")
+    raise ValueError(f"{name} is not a JSON value; write null or a string")
 
 
 def _csv_rows(file: IO[bytes]) -> Iterator[Row]:
@@ -109,19 +138,9 @@ def _csv_rows(file: IO[bytes]) -> Iterator[Row]:
 
     limit = csv.field_size_limit(2**31 - 1)  # a response may be long; the limit is the module's own
     try:
-        yield from _csv_records(csv.reader(_text_lines(file), strict=True), csv.Error)
+        yield from _csv_records(csv.reader(map(decoded, file, count(1)), strict=True), csv.Error)
     finally:
         csv.field_size_limit(limit)
-
-
-def _text_lines(file: IO[bytes]) -> Iterator[str]:
-    for number, raw in enumerate(file, 1):
-        try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"line {number}: byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
-            ) from None
 
 
 def _csv_records(reader: Any, broken: type[Exception]) -> Iterator[Row]:
@@ -157,3 +176,11 @@ def _parquet_rows(file: IO[bytes]) -> Iterator[Row]:
                 yield number, row
     except ArrowException as error:
         raise ValueError(f"not a Parquet file that can be read: {error}") from None
+
+
+_READERS: dict[str, Callable[[IO[bytes]], Iterator[Row]]] = {
+    ".jsonl": _json_lines,
+    ".json": _json_items,
+    ".csv": _csv_rows,
+    ".parquet": _parquet_rows,
+}

@@ -25,7 +25,8 @@ class TasksEntry:
     """``[tasks]``: where the tasks are and which column means what.
 
     Args:
-        path: a file, relative to the env.toml; ``${VAR}`` expands.
+        path: a ``.jsonl``, ``.json`` (one list), ``.csv`` or ``.parquet`` file, each also ``.gz``, relative to the
+            env.toml; ``${VAR}`` expands.
         use: a task source of a plugin, instead of a path.
         options: what the task source is called with.
         id, prompt, answer, split, system_prompt: a column, ``{column, pattern}``, ``{template}`` or ``{value}``.
@@ -58,8 +59,7 @@ def load_tasks(spec: Mapping[str, Any], base_dir: str | os.PathLike[str]) -> lis
     entry = build(TasksEntry, spec, "tasks", problems)
     if ("path" in spec) == ("use" in spec):
         problems.add("tasks", 'give either path = "tasks.jsonl" or use = "plugin/source"')
-    problems.check()
-    mapper = _Mapper(entry, problems)
+    mapper = _Mapper(spec, problems)  # also where the path is wrong, to report every mistake
     problems.check()
     if "path" not in spec:
         return mapper.all(_source(entry), f"tasks.use = {entry.use}")
@@ -81,18 +81,19 @@ def _source(entry: TasksEntry) -> Iterator[tuple[int, Any]]:
 class _Mapper:
     """Makes tasks of rows and gathers what is wrong with them."""
 
-    def __init__(self, entry: TasksEntry, problems: Problems) -> None:
-        note = problems.add
+    def __init__(self, spec: Mapping[str, Any], problems: Problems) -> None:
         self._fields: dict[str, Reader] = {
-            name: reader(getattr(entry, name), f"tasks.{name}", note)
+            name: reader(spec.get(name, "prompt"), f"tasks.{name}", problems.add)
             for name in ("id", "prompt", "answer", "split", "system_prompt")
-            if name == "prompt" or getattr(entry, name) is not None
+            if name == "prompt" or spec.get(name) is not None
         }
+        info = spec.get("info")
         self._info = {
-            key: info_reader(part, f"tasks.info.{key}", note) for key, part in entry.info.items()
+            key: info_reader(part, f"tasks.info.{key}", problems.add)
+            for key, part in (info.items() if isinstance(info, Mapping) else ())
         }
         self._found: list[str] = []
-        self._missing: dict[str, list[Any]] = {}  # column → first row, its message, how many rows
+        self._missing: dict[str, tuple[str, set[int]]] = {}  # column → the message, its rows
 
     def all(self, rows: Iterable[tuple[int, Any]], source: str) -> list[Task]:
         tasks: list[Task] = []
@@ -110,8 +111,8 @@ class _Mapper:
 
     def _check(self, source: str) -> None:
         lines = [
-            f"row {number}{f' and {count - 1} more' if count > 1 else ''}: {text}"
-            for number, text, count in self._missing.values()
+            f"row {min(rows)}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}: {text}"
+            for text, rows in self._missing.values()
         ]
         lines += self._found
         if lines:
@@ -126,30 +127,29 @@ class _Mapper:
                 row if isinstance(row, str) else f"row {number}: {type(row).__name__}, not a task"
             )
             return None
+        got, info = (self._read(number, row, part) for part in (self._fields, self._info))
+        if len(got) < len(self._fields) or len(info) < len(self._info):
+            return None
         try:
-            return self._build(row)
-        except MissingColumn as missing:
-            if missing.column not in self._missing:
-                self._missing[missing.column] = [number, missing.told(), 0]
-            self._missing[missing.column][2] += 1
+            return _task(got, info)
         except BadCell as bad:
             self._found.append(f"row {number}: {bad}")
         return None
 
-    def _build(self, row: Mapping[str, Any]) -> Task:
-        got = {name: read(row) for name, read in self._fields.items()}
-        info = {key: read(row) for key, read in self._info.items()}
-        prompt, messages = _prompt(got["prompt"], got.get("system_prompt"))
-        if messages is not None:
-            if "messages" in info:
-                raise BadCell(
-                    "info.messages is taken by the messages of the prompt; name it otherwise"
-                )
-            info = {**info, "messages": messages}
-        split = got.get("split", "train")
-        if not isinstance(split, str) or not split.strip():
-            raise BadCell(f"the split is {split!r:.60}, not a text")
-        return Task(prompt, got.get("answer"), info, _id(got["id"]) if "id" in got else None, split)
+    def _read(
+        self, number: int, row: Mapping[str, Any], readers: Mapping[str, Reader]
+    ) -> dict[str, Any]:
+        """What the readers find in a row; what they miss is noted."""
+        got: dict[str, Any] = {}
+        for key, read in readers.items():
+            try:
+                got[key] = read(row)
+            except MissingColumn as missing:
+                told = self._missing.setdefault(missing.column, (missing.told(), set()))
+                told[1].add(number)
+            except BadCell as bad:
+                self._found.append(f"row {number}: {bad}")
+        return got
 
     def _named(self, task: Task, number: int, numbers: dict[str, int]) -> Task | None:
         """The task with its id, None when an earlier row has it."""
@@ -162,16 +162,28 @@ class _Mapper:
         return None
 
 
+def _task(got: Mapping[str, Any], info: Mapping[str, Any]) -> Task:
+    prompt, messages = _prompt(got["prompt"], got.get("system_prompt"))
+    if messages is not None:
+        if "messages" in info:
+            raise BadCell("info.messages is taken by the messages of the prompt; name it otherwise")
+        info = {**info, "messages": messages}
+    split = got.get("split", "train")
+    if not isinstance(split, str) or not split.strip():
+        raise BadCell(f"the split is {split!r:.60}, not a string")
+    return Task(prompt, got.get("answer"), info, _id(got["id"]) if "id" in got else None, split)
+
+
 def _id(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not str(value).strip():
-        raise BadCell(f"the id is {value!r:.60}; expected text or a whole number")
+        raise BadCell(f"the id is {value!r:.60}; expected a string or an integer")
     return str(value)
 
 
 def _prompt(value: Any, system: Any) -> tuple[str, list[dict[str, Any]] | None]:
     """The prompt's text, and the messages where it is more than that."""
     if system is not None and (not isinstance(system, str) or not system.strip()):
-        raise BadCell(f"the system prompt is {system!r:.60}, not a text")
+        raise BadCell(f"the system prompt is {system!r:.60}, not a string")
     before = [] if system is None else [{"role": "system", "content": system}]
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         messages = [*before, *_messages(value)]
@@ -181,7 +193,7 @@ def _prompt(value: Any, system: Any) -> tuple[str, list[dict[str, Any]] | None]:
         text = value
     if not isinstance(text, str) or not text.strip():
         raise BadCell(
-            f"the prompt is {'blank' if isinstance(text, str) else repr(text)[:60]}; expected text"
+            f"the prompt is {'blank' if isinstance(text, str) else repr(text)[:60]}; expected a string"
         )
     return text, messages or None
 

@@ -119,7 +119,7 @@ def test_a_task_id_may_be_a_number(world, rlenv):
     assert world.read()[1][0]["reward"] == 1.0
 
 
-def test_csv_gzip_parquet_and_standard_input_score_alike(world, rlenv):
+def test_json_csv_gzip_parquet_and_standard_input_score_alike(world, rlenv):
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -132,8 +132,9 @@ def test_csv_gzip_parquet_and_standard_input_score_alike(world, rlenv):
     )
     (world.folder / "c.jsonl.gz").write_bytes(gzip.compress(text.encode()))
     parquet.write_table(pa.Table.from_pylist(full), world.path("d.parquet"))
+    (world.folder / "e.json").write_text(json.dumps(full, indent=2))
     seen = []
-    for n, name in enumerate(["a.jsonl", "b.csv", "c.jsonl.gz", "d.parquet", "-"]):
+    for n, name in enumerate(["a.jsonl", "e.json", "b.csv", "c.jsonl.gz", "d.parquet", "-"]):
         result = rlenv("score", "env.toml", name, "-o", f"o{n}.jsonl", "--quiet", stdin=text)
         assert result.exit_code == 0, result.output
         seen.append(

@@ -199,6 +199,24 @@ def test_a_missing_column_is_told_once(tasks: Any) -> None:
     ]
 
 
+def test_all_missing_columns_are_told_at_once(tasks: Any) -> None:
+    found = refusal(tasks, [{"q": "a"}] * 2, id="nr", prompt="question", info={"n": "nr"})
+
+    assert [line.partition(";")[0] for line in found] == [
+        "row 1 and 1 more: no column 'nr'",
+        "row 1 and 1 more: no column 'question'",
+    ]
+
+
+def test_a_wrong_path_hides_no_wrong_column(tasks: Any) -> None:
+    bad = {"column": "a", "pattern": "("}
+    found = refusal(tasks, [], path="${RLENV_NOT_SET}/x", answer=bad, info={"a": 5})
+
+    assert [line.split(": ")[0] for line in found] == [
+        "tasks.path", "tasks.answer.pattern", "tasks.info.a",
+    ]  # fmt: skip
+
+
 def test_no_rows_are_no_tasks(tasks: Any) -> None:
     assert refusal(tasks, []) == ["there are no rows"]
 

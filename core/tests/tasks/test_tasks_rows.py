@@ -56,9 +56,14 @@ def refusal(path: Path | str) -> str:
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "JSONL"])
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "parquet", "JSONL"])
 def test_each_kind_gives_the_same_rows(tmp_path: Path, kind: str, suffix: str) -> None:
-    content = {"csv": as_csv, "parquet": parquet}.get(kind, jsonl)(ROWS)
+    makers = {
+        "csv": as_csv,
+        "parquet": parquet,
+        "json": lambda rows: json.dumps(rows, indent=1).encode(),
+    }
+    content = makers.get(kind, jsonl)(ROWS)
 
     assert list(read_rows(written(tmp_path, f"rows.{kind}{suffix}", content))) == [
         (1, ROWS[0]), (2, ROWS[1]),
@@ -73,7 +78,8 @@ def test_standard_input_is_jsonl(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_byte_order_mark_is_no_matter(tmp_path: Path) -> None:
-    for name, content in (("a.jsonl", jsonl(ROWS)), ("a.csv", as_csv(ROWS))):
+    array = json.dumps(ROWS).encode()
+    for name, content in (("a.jsonl", jsonl(ROWS)), ("a.csv", as_csv(ROWS)), ("a.json", array)):
         path = written(tmp_path, name, b"\xef\xbb\xbf" + content)
         assert [row for _, row in read_rows(path)] == ROWS
 
@@ -94,9 +100,9 @@ def test_windows_line_ends_are_no_matter(tmp_path: Path) -> None:
     ("name", "content", "words"),
     [
         ("a.jsonl", b'{"a": 1}\n{"a": }\n', "line 2, column 7: not valid JSON"),
-        ("a.jsonl", b'{"a": "\xff"}\n', "line 1, byte 8: 0xff is not UTF-8"),
+        ("a.jsonl", b'{"a": "\xff"}\n', "line 1: byte 0xff is not UTF-8 (byte 8 of the line)"),
         ("a.jsonl", b"[1]\n", "line 1: list where an object is expected"),
-        ("a.jsonl", b'{"a": NaN}\n', "line 1: NaN is no JSON value"),
+        ("a.jsonl", b'{"a": NaN}\n', "line 1: NaN is not a JSON value"),
         ("a.jsonl", b'{"a": ' + b"9" * 5000 + b"}", "line 1: "),
         ("a.jsonl", b'{"a": ' + b"[" * 200_000, "line 1"),
         ("a.csv", b"a,b\n1,2,3\n", "row 1 (line 2): 3 cells where the header has 2"),
@@ -107,7 +113,14 @@ def test_windows_line_ends_are_no_matter(tmp_path: Path) -> None:
         ("a.csv", b"a\n1\n\xff\n", "line 3: byte 0xff is not UTF-8"),
         ("a.parquet", b"PAR1 no", "not a Parquet file"),
         ("a.parquet", b"", "not a Parquet file"),
-        ("a.json", b"[]", "the name ends in none of .jsonl .csv .parquet"),
+        ("a.json", b'[{"a": 1},\n {"a": }]', "line 2, column 8: not valid JSON"),
+        ("a.json", b'[{"a": 1},\n {"a": "\xff"}]', "line 2: byte 0xff is not UTF-8 (byte 9 of the line)"),
+        ("a.json", b'[{"a": 1}, [2]]', "item 2: list where an object is expected"),
+        ("a.json", b'{"a": 1}', "dict where a list of objects is expected; one object a line is .jsonl"),
+        ("a.json", b'[{"a": NaN}]', "NaN is not a JSON value"),
+        ("a.json", b"[" * 200_000, "nested too deep"),
+        ("a.json", b"", "line 1, column 1: not valid JSON"),
+        ("a.txt", b"[]", "the name ends in none of .jsonl .json .csv .parquet"),
         ("a.gz", b"", "the name ends in none of"),
     ],
 )  # fmt: skip
@@ -141,6 +154,12 @@ def test_parquet_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "pip install 'rlenv[parquet]'" in refusal(written(tmp_path, "a.parquet", b""))
 
 
+def test_an_item_that_is_no_object_stops_no_scan(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.json", b'[{"a": 1}, 3, {"a": 2}]')
+
+    assert [type(row) for _, row in scan_rows(path)] == [dict, str, dict]
+
+
 def test_scanning_goes_on_after_a_bad_row(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", b'{"a": 1}\n{\n\xff\n{"a": 2}\n')
 
@@ -165,7 +184,7 @@ def test_lone_surrogates_survive(tmp_path: Path) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from(["a.jsonl", "a.csv", "a.jsonl.gz", "a.parquet", "a.csv.gz"]),
+    st.sampled_from(["a.jsonl", "a.json", "a.csv", "a.jsonl.gz", "a.parquet", "a.csv.gz"]),
     st.binary(max_size=200),
 )
 def test_any_bytes_are_rows_or_an_input_error(

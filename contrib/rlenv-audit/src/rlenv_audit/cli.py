@@ -52,7 +52,7 @@ def command() -> None:
 @command.command("run")
 @click.argument("target")
 @click.option("--as", "signature", default="", help="How a function is called: plain, trl, verl, verifiers, reasoning-gym, inspect; pairwise, group.")  # fmt: skip
-@click.option("--tasks-from", default="", metavar="FILE", help="Tasks of a function: .jsonl, .csv or .parquet with prompt and answer.")  # fmt: skip
+@click.option("--tasks-from", default="", metavar="FILE", help="Tasks of a function: .jsonl, .json, .csv or .parquet with prompt and answer.")  # fmt: skip
 @click.option("--tasks", type=click.IntRange(1), help="How many tasks are tried; 40 in ci, 400 in full.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of all chance.")  # fmt: skip
 @click.option("--budget", default="", metavar="60s", help="Time for all probes: 60s, 5m, 1h.")

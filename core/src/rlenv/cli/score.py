@@ -82,8 +82,8 @@ def command(
 ) -> None:
     """Score the RESPONSES of a file with the environment ENV.
 
-    ENV is a path to an env.toml or the name of an installed environment. RESPONSES is .jsonl, .csv or
-    .parquet (also .gz), or - for JSON lines on standard input; every row has "task" (an id) or "prompt",
+    ENV is a path to an env.toml or the name of an installed environment. RESPONSES is .jsonl, .json
+    (one list), .csv or .parquet (also .gz), or - for JSON lines on standard input; every row has "task" (an id) or "prompt",
     and "response" (a text or a list of messages).
 
     OUT gets one JSON line per response, in order. Exit status: 0; 2 for a mistake; 3 when more than

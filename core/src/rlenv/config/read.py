@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from rlenv.errors import ConfigError
-from rlenv.near import no_such_file
+from rlenv.near import unreadable
+from rlenv.rows import decoded
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -17,7 +18,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     from tomli import TOMLDecodeError, loads
 
-    text = _decode(path, _bytes(path))
+    try:
+        text = decoded(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {unreadable(path, error, '.toml')}") from None
     if not text.strip():
         raise ConfigError(
             f"{path}: the file is empty; an environment has a name and one [[stage]] at least"
@@ -33,28 +37,3 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: the values are nested too deep to be read") from None
     except ValueError as error:
         raise ConfigError(f"{path}: a value cannot be read: {error}") from None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: {no_such_file(path)}") from None
-    except IsADirectoryError:
-        inside = sorted(p.name for p in path.glob("*.toml"))
-        hint = f"; did you mean {path / inside[0]}?" if inside else ""
-        raise ConfigError(f"{path}: this is a folder, not a file{hint}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{path}: cannot be read: {reason}") from None
-
-
-def _decode(path: Path, raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        byte = raw[error.start]
-        raise ConfigError(
-            f"{path}: line {line}: byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-        ) from None

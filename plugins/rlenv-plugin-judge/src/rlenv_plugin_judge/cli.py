@@ -59,7 +59,7 @@ def calibrate(  # noqa: PLR0917 - click names them
 ) -> None:
     """Ask the judge of ENV about the LABELS of people, and say how far the two agree.
 
-    LABELS is .jsonl, .csv or .parquet; every row has "task" or "prompt", "response", and "label": a number
+    LABELS is .jsonl, .json, .csv or .parquet; every row has "task" or "prompt", "response", and "label": a number
     from 0 to 1, or true or false. Exit status: 0; 2 for a mistake; 3 when a response got no verdict.
 
     Example: rlenv judge calibrate env.toml labels.jsonl -o map.json --page map.html
