@@ -30,6 +30,7 @@ class Combined:
     stopped_at: str | None = None  # path of the child that ended it early
 
 
+NUMBERS = ("weight", "gate", "penalty", "bonus", "timeout")  # what a slot counts with
 Fold: TypeAlias = Generator[int, StageResult, Combined]
 
 
@@ -64,15 +65,19 @@ class Slot:
             from .functions import as_stage
 
             object.__setattr__(self, "stage", as_stage(self.stage))
-        problems = [*_number_problems(self)]
+        problems = [
+            f"{self.name}: {name} is {wanted}, not {getattr(self, name)!r}"
+            for name in NUMBERS
+            if (wanted := number_wanted(name, getattr(self, name)))
+        ]
         if not problems:
             gate = _default_gate(self.stage) if self.gate is None else self.gate
             object.__setattr__(self, "gate", gate or None)
         if self.weight is None and not problems:
             shaped = self.gate is not None or self.penalty or self.bonus
             object.__setattr__(self, "weight", 0.0 if shaped else 1.0)
-        if not _is_name(self.name):
-            problems.append(f'a slot\'s name is a text without "/", not {self.name!r}')
+        if not is_name(self.name):
+            problems.append(f'a slot\'s name is a string without "/", not {self.name!r}')
         if problems:
             raise ConfigError(*problems)
 
@@ -112,7 +117,7 @@ def is_function(stage: object) -> bool:
     return type(stage).__module__ == "rlenv.functions"
 
 
-def _is_name(value: object) -> bool:
+def is_name(value: object) -> bool:
     return isinstance(value, str) and bool(value) and "/" not in value
 
 
@@ -123,17 +128,16 @@ def is_number(value: object) -> bool:
     return math.isfinite(value)
 
 
-def _number_problems(slot: Slot) -> Iterable[str]:
-    for name in ("weight", "gate", "penalty", "bonus", "timeout"):
-        high = 1.0 if name == "gate" else math.inf
-        value = getattr(slot, name)
-        if value is None:
-            continue
-        if not is_number(value):
-            yield f"{slot.name}: {name} is a finite number, not {value!r}"
-        elif not 0.0 <= value <= high or (value == 0 and name == "timeout"):
-            wanted = "in [0, 1]" if name == "gate" else "> 0" if name == "timeout" else "≥ 0"
-            yield f"{slot.name}: {name} is {wanted}, not {value!r}"
+def number_wanted(name: str, value: object) -> str:
+    """What one of a slot's numbers should be where ``value`` is not that, "" where it is."""
+    if value is None:
+        return ""
+    if not is_number(value):
+        return "a finite number"
+    high = 1.0 if name == "gate" else math.inf
+    if 0.0 <= value <= high and (value > 0 or name != "timeout"):  # type: ignore[operator]
+        return ""
+    return {"gate": "in [0, 1]", "timeout": "> 0"}.get(name, "≥ 0")
 
 
 def shape(mean: float, base: float, shaped: Iterable[tuple[Slot, float]]) -> float:

@@ -59,19 +59,19 @@ def test_all_at_once() -> None:
     [
         ({"nam": 1}, 'nam: unknown key; did you mean "name"?'),
         ({"name": 3}, "name: expected a string, got 3"),
-        ({"name": " "}, 'name: " " is rejected: a text that is not blank is expected'),
+        ({"name": " "}, 'name: " " is rejected: a string that is not blank is expected'),
         ({"pass_mark": 0}, "pass_mark: 0 is rejected: a number in (0, 1] is expected"),
         ({"pass_mark": True}, "pass_mark: expected a number, got true"),
         ({"pass_mark": float("nan")}, "pass_mark: expected a number, got NaN"),
         ({"base": "1"}, 'base: expected a number, got "1"'),
-        ({"base": -1}, "base is a finite number > 0, not -1.0"),
+        ({"base": -1}, "base: -1 is rejected: a number > 0 is expected"),
         ({"observers": "core"}, 'observers: expected a list of strings, got "core"'),
         ({"stage": EQUAL}, "stage: write [[stage]], in double brackets: it is a list of tables"),
         ({"stage": []}, 'stage: there is no stage; write [[stage]] and use = "core/equal"'),
         ({"stage": [{}]}, "stage[0].use: required, and missing; expected a string"),
         ({"stage": [{"use": 3}]}, "stage[0].use: expected a string, got 3"),
-        ({"stage": [{**EQUAL, "weight": -1}]}, "stage[0]: equal: weight is ≥ 0, not -1.0"),
-        ({"stage": [{**EQUAL, "name": "a/b"}]}, "stage[0]: a slot's name is a text without \"/\", not 'a/b'"),
+        ({"stage": [{**EQUAL, "weight": -1}]}, "stage[0].weight: -1 is rejected: weight is ≥ 0"),
+        ({"stage": [{**EQUAL, "name": "a/b"}]}, 'stage[0].name: "a/b" is rejected: a name without "/" is expected'),
         (
             {"stage": [{**EQUAL, "weight": float("nan")}]},
             "stage[0].weight: expected a number, got NaN",
@@ -98,7 +98,7 @@ def test_all_at_once() -> None:
         ),
         (
             {"stage": [{**EQUAL, "options": {"aliases": {"a": object}}}]},
-            "stage[0].options.aliases.a: <class 'object'> is no JSON value; write it as text, or build the stage by hand in a Slot",
+            "stage[0].options.aliases.a: <class 'object'> is not a JSON value; write it as a string, or build the stage by hand in a Slot",
         ),
         ({"stage": [{**EQUAL, "options": []}]}, "stage[0].options: expected a table, got []"),
         ({"tasks": []}, "tasks: expected a table, got []"),
@@ -218,4 +218,29 @@ def test_a_bad_number_is_reported_beside_a_stage_that_does_not_exist():
         load_dict(mapping)
 
     assert len(err.value.problems) == 2
-    assert "weight is ≥ 0, not -1" in str(err.value)
+    assert "stage[0].weight: -1 is rejected: weight is ≥ 0" in str(err.value)
+
+
+def test_no_mistake_hides_another():
+    quorum = {"use": "core/quorum", "options": {"k": 5}, "stage": [{**EQUAL, "weight": -1}, EQUAL]}
+    slot = {**EQUAL, "weight": "much", "penalty": -1, "gate": 2, "timeout": 0, "bonus": -1}
+    found = problems(
+        {
+            "name": 3,
+            "base": -1,
+            "stage": [slot, {**quorum, "weight": "x"}],
+            "tasks": {"path": "${RLENV_UNSET}/t", "answer": {"column": "a", "pattern": "("}},
+        }
+    )
+
+    assert {line.split(": ")[0] for line in found} == {
+        "name", "base", "stage[0].weight", "stage[0].penalty", "stage[0].gate", "stage[0].timeout",
+        "stage[0].bonus", "stage[1].weight", "stage[1].stage[0].weight", "stage[1].options",
+        "tasks.path", "tasks.answer.pattern",
+    }  # fmt: skip
+
+
+def test_weights_that_sum_to_zero_are_told_beside_other_mistakes():
+    found = problems({"nme": "x", "stage": [{**EQUAL, "gate": 1}]})
+
+    assert any(line.startswith("the weights sum to zero") for line in found)

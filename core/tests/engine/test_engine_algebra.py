@@ -234,7 +234,7 @@ def test_the_value_is_clamped_and_the_raw_sum_is_kept():
         (lambda: Slot("a", Says(1), gate=1.5), "a: gate is in [0, 1]"),
         (lambda: Slot("a", Says(1), penalty=-0.1), "a: penalty is ≥ 0"),
         (lambda: Slot("a", Says(1), timeout=0), "a: timeout is > 0"),
-        (lambda: Slot("a/b", Says(1)), 'a text without "/"'),
+        (lambda: Slot("a/b", Says(1)), 'a string without "/"'),
         (lambda: Pipeline([Slot("a", Says(1)), Slot("a", Says(1))]), "two stages are named 'a'"),
         (lambda: AnyOf([Slot("a", Says(1), bonus=1)]), "have no meaning inside AnyOf"),
         (lambda: Quorum([Slot("a", Says(1))], 2), "k is a whole number from 1"),

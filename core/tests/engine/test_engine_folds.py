@@ -276,8 +276,8 @@ def test_what_makes_sense_is_accepted(make):
         (lambda: Slot("a", STAGE, gate=1.1), "a: gate is in [0, 1], not 1.1"),
         (lambda: Slot("a", STAGE, timeout=0), "a: timeout is > 0, not 0"),
         (lambda: Slot("a", STAGE, timeout=-1), "a: timeout is > 0, not -1"),
-        (lambda: Slot("", STAGE), "a slot's name is a text without \"/\", not ''"),
-        (lambda: Slot(7, STAGE), 'a slot\'s name is a text without "/", not 7'),  # type: ignore[arg-type]
+        (lambda: Slot("", STAGE), "a slot's name is a string without \"/\", not ''"),
+        (lambda: Slot(7, STAGE), 'a slot\'s name is a string without "/", not 7'),  # type: ignore[arg-type]
         (lambda: AnyOf([]), "AnyOf has no stages: give it at least one"),
         (lambda: Pipeline(named("a"), base=-1), "base is a finite number > 0, not -1"),
         (lambda: Pipeline(named("a"), base=math.inf), "base is a finite number > 0, not inf"),

@@ -150,7 +150,7 @@ def test_classes_functions_and_stages_of_a_module_verify(tmp_path, monkeypatch):
         assert env.verify(TASK, "42") == 1.0
     with load(tmp_path, "some_rewards:score", options={"scale": 0.5}) as env:
         assert env.verify(TASK, "42") == 0.5
-    with pytest.raises(ConfigError, match="built already; it takes none"):
+    with pytest.raises(ConfigError, match="built already; it takes no options"):
         load(tmp_path, "some_rewards:ready", options={"case": True})
     with pytest.raises(ConfigError, match=r"stage\[0\].use: .*cannot supply nonsense"):
         load(tmp_path, "some_rewards:broken")

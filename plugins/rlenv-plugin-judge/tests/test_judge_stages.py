@@ -347,3 +347,14 @@ def test_caches_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     assert client(str(first)) is client(str(first))
     assert client(str(first)) is not client(str(second))
+
+
+@pytest.mark.parametrize("data", [[{"text": "a", "points": "x"}], {"criteria": [{"points": 1}]}])
+def test_a_mistake_in_a_list_of_criteria_has_one_path(data: Any) -> None:
+    from rlenv_plugin_judge.rubric.reading import rubric_of
+
+    with pytest.raises(ConfigError) as caught:
+        rubric_of(data, "criteria")
+
+    place = "criteria[0].points" if isinstance(data, list) else "criteria.criteria[0].text"
+    assert caught.value.problems[0].startswith(f"{place}: ")

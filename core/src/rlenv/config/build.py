@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlenv.composites import Composite, Pipeline, Slot, free_name
-from rlenv.errors import ConfigError, InputError, PluginError
+from rlenv.composites import NUMBERS, Composite, Pipeline, Slot, free_name, is_number
+from rlenv.errors import ConfigError, PluginError, RlenvError
 from rlenv.functions import as_stage, function_stage
 from rlenv.plugins import registry
+from rlenv.record import plain
 from rlenv.references import is_reference, refer
 from rlenv.stages import METHODS
 from rlenv.values import Task
@@ -22,8 +22,6 @@ from .schema import RESERVED, EnvEntry, StageEntry, TaskEntry
 
 if TYPE_CHECKING:
     from rlenv.environment import Environment
-
-_ENTRY = {"stage": "[[stage]]", "task": "[[task]]"}
 
 
 def build_environment(
@@ -59,7 +57,12 @@ def _build(
 ) -> Environment:
     from rlenv.environment import Environment
 
-    entry = build(EnvEntry, _without_reserved(mapping, problems), "", problems)
+    for key in RESERVED:
+        if key in mapping:
+            owner = f"[{key}] is reserved for {RESERVED[key]}"
+            problems.add(key, f"{owner}, and nothing installed reads it; remove it")
+    own = {key: value for key, value in mapping.items() if key not in RESERVED}
+    entry = build(EnvEntry, own, "", problems)
     overrides = Overrides(set_options)
     slots = _Slots(overrides, problems).all(mapping)
     overrides.leftovers(problems)
@@ -69,9 +72,10 @@ def _build(
         "source": problems.source,
         **settings,
     }
+    given_base = {"slots": slots, "base": getattr(entry, "base", 1)}
+    root: Any = construct(Pipeline, given_base, "", problems) if slots else BAD
     if problems.found:
         raise ConfigError
-    root = Pipeline(slots, base=entry.base)
     given = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking, **given}
     return Environment(entry.name, root, tasks, **given)
 
@@ -89,7 +93,7 @@ def build_stage(use: str, options: Mapping[str, Any]) -> Any:
 
 
 class _Slots:
-    """Makes slots of ``[[stage]]`` tables; those with mistakes are noted and left out."""
+    """Makes slots of ``[[stage]]`` tables; where one has a mistake, that is noted and the slot is empty."""
 
     def __init__(self, overrides: Overrides, problems: Problems) -> None:
         self._overrides = overrides
@@ -102,11 +106,10 @@ class _Slots:
         if not tables:
             self._problems.add(below, 'there is no stage; write [[stage]] and use = "core/equal"')
         names = _names(tables, below, self._problems)
-        slots = [
-            self._slot(table, f"{below}[{i}]", name, parent + name)
+        return [
+            self._slot(table, f"{below}[{i}]", name, parent + name) or Slot(f"slot {i}", None)
             for i, (table, name) in enumerate(zip(tables, names, strict=True))
         ]
-        return [slot for slot in slots if slot is not None]
 
     def _slot(self, table: Any, path: str, name: str, full: str) -> Slot | None:
         entry = build(StageEntry, table, path, self._problems)
@@ -115,23 +118,12 @@ class _Slots:
             return None
         names = (full, name, use)
         options = self._overrides.apply(options, names, at(path, "options"), self._problems)
-        children = None
-        if "stage" in table:
-            before = len(self._problems.found)
-            slots = self.all(table, path, f"{full}/")
-            children = BAD if len(self._problems.found) > before else slots
+        children = self.all(table, path, f"{full}/") if "stage" in table else None
         stage = _stage(use, options, children, path, self._problems)
-        if entry is BAD:
+        if entry is BAD or stage is BAD:
             return None
-        numbers = {
-            key: getattr(entry, key) for key in ("weight", "gate", "penalty", "bonus", "timeout")
-        }
-        try:
-            slot = Slot(name, stage, **numbers, use=use, options=_plain(options))
-            return None if stage is BAD else slot
-        except ConfigError as error:
-            self._problems.error(path, error)
-            return None
+        numbers = {key: getattr(entry, key) for key in NUMBERS}
+        return Slot(name, stage, **numbers, use=use, options=plain(options))
 
 
 def _get(table: Any, key: str, kind: Any, default: Any = None) -> Any:
@@ -166,32 +158,22 @@ def _stage(
         problems.add(at(path, "use"), f"{show(use)}: {error}")
         return BAD
     before = len(problems.found)
-    below = at(path, "options")
+    below, stages = at(path, "options"), at(path, "stage")
     for where, value in _unplain(options, below):
-        problems.add(
-            where,
-            f"{show(value)} is no JSON value; write it as text, or build the stage by hand in a Slot",
-        )
-    given: dict[str, Any] = {}
+        remedy = "write it as a string, or build the stage by hand in a Slot"
+        problems.add(where, f"{show(value)} is not a JSON value; {remedy}")
+    is_composite = isinstance(cls, type) and issubclass(cls, Composite)
+    if is_composite and children is None:
+        problems.add(stages, f"{use} has no stages of its own; write [[stage.stage]] below it")
+    elif children is not None and not is_composite:
+        only = "only composites such as core/any do"
+        problems.add(stages, f"{use} takes no [[stage.stage]]; {only}")
     if is_reference(use) and not isinstance(cls, type):
-        return (
-            BAD
-            if len(problems.found) > before
-            else _of_code(cls, options, children, path, problems)
-        )
-    if isinstance(cls, type) and issubclass(cls, Composite):
-        given["slots"] = children
-        if children is None:
-            problems.add(
-                at(path, "stage"), f"{use} has no stages of its own; write [[stage.stage]] below it"
-            )
-    elif children is not None:
-        problems.add(
-            at(path, "stage"),
-            f"{use} takes no [[stage.stage]]; only composites such as core/any do",
-        )
+        found = len(problems.found) > before
+        return BAD if found else _of_code(cls, options, path, problems)
+    given = {"slots": children} if is_composite else {}
     fitted = fit_options(cls, options, below, problems, given)
-    if len(problems.found) > before or children is BAD:
+    if len(problems.found) > before or children == []:
         return BAD
     return construct(cls, {**fitted, **given}, below, problems)
 
@@ -207,20 +189,13 @@ def _named(use: str, problems: Problems) -> Any:
     return refer(use, problems.base)
 
 
-def _of_code(
-    found: Any, options: Mapping[str, Any], children: Any, path: str, problems: Problems
-) -> Any:
+def _of_code(found: Any, options: Mapping[str, Any], path: str, problems: Problems) -> Any:
     """A function with its options, or a stage that the module has built."""
-    if children is not None:
-        problems.add(at(path, "stage"), "only composites such as core/any take [[stage.stage]]")
-        return BAD
     try:
         if not any(hasattr(found, name) for name in METHODS[:2]):
-            return function_stage(found, _plain(options)) if callable(found) else as_stage(found)
+            return function_stage(found, plain(options)) if callable(found) else as_stage(found)
         if options:
-            problems.add(
-                at(path, "options"), "this is a stage that is built already; it takes none"
-            )
+            raise ConfigError("this is a stage that is built already; it takes no options")
         return found
     except ConfigError as error:
         problems.error(at(path, "use"), error)
@@ -237,37 +212,17 @@ def _unplain(value: Any, path: str) -> Any:
     elif isinstance(value, (list, tuple)):
         for i, item in enumerate(value):
             yield from _unplain(item, f"{path}[{i}]")
-    elif not (
-        value is None
-        or isinstance(value, (str, int))
-        or (isinstance(value, float) and math.isfinite(value))
-    ):
+    elif not (value is None or isinstance(value, (str, int)) or is_number(value)):
         yield path, value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _tables(mapping: Mapping[str, Any], key: str, path: str, problems: Problems) -> list[Any]:
     found = mapping.get(key, [])
     if isinstance(found, Mapping):
-        problems.add(
-            at(path, key), f"write {_ENTRY[key]}, in double brackets: it is a list of tables"
-        )
+        brackets = f"write [[{key}]], in double brackets"
+        problems.add(at(path, key), f"{brackets}: it is a list of tables")
         return [found]
     return list(found) if isinstance(found, (list, tuple)) else []
-
-
-def _without_reserved(mapping: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    for key, owner in RESERVED.items():
-        if key in mapping:
-            problems.add(
-                key, f"[{key}] is reserved for {owner}, and nothing installed reads it; remove it"
-            )
-    return {key: value for key, value in mapping.items() if key not in RESERVED}
 
 
 def _observers(names: Any, problems: Problems) -> list[Any]:
@@ -288,11 +243,8 @@ def _tasks(mapping: Mapping[str, Any], problems: Problems) -> list[Task]:
 
         try:
             tasks += load_tasks(spec, problems.base)
-        except ConfigError as error:
-            problems.error("", error)
-        except (InputError, PluginError) as error:
-            for line in str(error).splitlines():
-                problems.add("tasks", line)
+        except RlenvError as error:
+            problems.error("" if isinstance(error, ConfigError) else "tasks", error)
     for i, table in enumerate(_tables(mapping, "task", "", problems)):
         entry = build(TaskEntry, table, f"task[{i}]", problems)
         if entry is not BAD:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from rlenv.errors import ConfigError
+from rlenv.errors import ConfigError, RlenvError
 
 _BELOW = re.compile(r"([a-z_]\w*(?:\[\d+\]|\[\d+\]\.\w+|\.\w+\[\d+\])+(?:\.\w+)*): ")
 
@@ -34,9 +34,9 @@ class Problems:
         if (path, text) not in self.found:
             self.found.append((path, text))
 
-    def error(self, path: str, error: ConfigError) -> None:
-        """Note every mistake that a ConfigError lists; a line may begin with a path below ``path``."""
-        for line in error.problems or (str(error),):
+    def error(self, path: str, error: RlenvError) -> None:
+        """Note every mistake that an error lists; a line may begin with a path below ``path``."""
+        for line in str(error).splitlines():
             below = _BELOW.match(line)
             where = f"{path}.{below[1]}".strip(".") if below else path
             self.add(where, line[below.end() :] if below else line)

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from attrs import Attribute, field, frozen
 
+from rlenv.composites import is_name, number_wanted
+
 RESERVED = {
     "harness": "rlenv-plugin-agent",
     "state": "rlenv-plugin-agent",
@@ -17,7 +19,22 @@ RESERVED = {
 
 def _written(_: object, __: Attribute[str], text: str) -> None:
     if not text.strip():
-        raise ValueError("a text that is not blank is expected")
+        raise ValueError("a string that is not blank is expected")
+
+
+def _name(_: object, __: Attribute[str | None], name: str | None) -> None:
+    if name is not None and not is_name(name):
+        raise ValueError('a name without "/" is expected')
+
+
+def _number(_: object, attribute: Attribute[Any], value: float | None) -> None:
+    if wanted := number_wanted(attribute.name, value):
+        raise ValueError(f"{attribute.name} is {wanted}")
+
+
+def _positive(_: object, __: Attribute[float], value: float) -> None:
+    if value <= 0:
+        raise ValueError("a number > 0 is expected")
 
 
 def _share(_: object, __: Attribute[float], mark: float) -> None:
@@ -56,7 +73,7 @@ class EnvEntry:
     name: str = field(validator=_written)
     description: str = ""
     pass_mark: float = field(default=1.0, validator=_share)
-    base: float = 1.0
+    base: float = field(default=1.0, validator=_positive)
     observers: Sequence[str] = ()
     response: ResponseEntry = field(factory=ResponseEntry)
     stage: Sequence[Any] = ()
@@ -66,7 +83,7 @@ class EnvEntry:
 
 @frozen
 class StageEntry:
-    """One ``[[stage]]``; the numbers are checked by the slot that they make.
+    """One ``[[stage]]``.
 
     Args:
         use: the stage, as ``plugin/stage``.
@@ -81,12 +98,12 @@ class StageEntry:
     """
 
     use: str
-    name: str | None = None
-    weight: float | None = None
-    gate: float | None = None
-    penalty: float = 0.0
-    bonus: float = 0.0
-    timeout: float | None = None
+    name: str | None = field(default=None, validator=_name)
+    weight: float | None = field(default=None, validator=_number)
+    gate: float | None = field(default=None, validator=_number)
+    penalty: float = field(default=0.0, validator=_number)
+    bonus: float = field(default=0.0, validator=_number)
+    timeout: float | None = field(default=None, validator=_number)
     options: Mapping[str, Any] = field(factory=dict)
     stage: Sequence[Any] = ()
 

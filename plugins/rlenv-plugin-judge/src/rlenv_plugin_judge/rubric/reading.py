@@ -40,7 +40,8 @@ def rubric_of(data: Any, path: str = "rubric") -> Rubric:
     from rlenv.config.fit import build
     from rlenv.config.problems import Problems
 
-    if isinstance(data, Sequence) and not isinstance(data, str):
+    is_list = isinstance(data, Sequence) and not isinstance(data, str)
+    if is_list:
         data = {"criteria": list(data)}
     if not isinstance(data, Mapping) or not data:
         raise ConfigError(
@@ -49,6 +50,9 @@ def rubric_of(data: Any, path: str = "rubric") -> Rubric:
     table = {key: value for key, value in data.items() if key != "version"}
     problems = Problems()
     root = build(Group, {**table, "criteria": _named(table.get("criteria", ()))}, path, problems)
+    if is_list:  # ``path`` leads to the list itself
+        doubled = f"{path}.criteria"
+        problems.found = [(at.replace(doubled, path, 1), text) for at, text in problems.found]
     problems.check()
     return Rubric(cast("Group", root), str(data.get("version", "")))
 
