@@ -61,6 +61,7 @@ def test_a_file_is_imported_in_a_worker_and_its_folder_is_not_on_the_path(folder
     with load(folder, "./reward.py:home") as env:
         seen = env.evaluate(TASK, "x").results[0].outcome.private
     assert seen["pid"] != os.getpid()
+    assert [path.name for path in folder.iterdir()] == ["reward.py"]  # no bytecode
     assert str(folder) not in seen["path"]
 
 
@@ -77,6 +78,20 @@ def test_the_content_of_the_file_is_in_the_fingerprint(folder):
     (folder / "reward.py").write_text(textwrap.dedent(FILE) + "\n# edited\n")
     with load(folder, "./reward.py:score") as env:
         assert env.fingerprint != before
+
+
+def test_bytecode_next_to_a_file_is_not_run(folder):
+    import compileall
+    import os
+
+    stamp = (folder / "reward.py").stat()
+    (folder / "reward.py").write_text("short = lambda response: 0.0\n".ljust(stamp.st_size))
+    os.utime(folder / "reward.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    compileall.compile_file(folder / "reward.py", quiet=2)
+    (folder / "reward.py").write_text("short = lambda response: 1.0\n".ljust(stamp.st_size))
+    os.utime(folder / "reward.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    with load(folder, "./reward.py:short") as env:
+        assert env.verify(TASK, "x") == 1.0
 
 
 def test_a_file_that_changes_under_an_environment_leaves_responses_unscored(folder):
