@@ -22,7 +22,7 @@ def stage_lines(
     """A line per stage (path, score, what it counts for); under it, indented, its detail or fault.
 
     Args:
-        rows: stages as ``rlenv.record.stage_rows`` gives them.
+        rows: stages as ``rlenv.record.result_rows`` gives them.
         more: further lines under a stage; they are shown as they are.
     """
     for row in rows:

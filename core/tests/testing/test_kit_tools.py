@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from kit_sound import EXAMPLES, Sound
 from rlenv import PluginError, Task, Verdict, hookimpl
+from rlenv.cli.scores import verdict_from_dict, verdict_to_dict
 from rlenv.plugins import registry
-from rlenv.record import dumps, verdict_from_dict, verdict_to_dict
+from rlenv.record import dumps
 from rlenv.testing import failing_laws, nasty_text, only, responses, rewrites, tasks, verdicts
 from rlenv.testing.capabilities import lacking
 from rlenv.testing.law import LAWS

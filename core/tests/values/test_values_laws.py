@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict, VerifierFault
-from rlenv.record import dumps, verdict_from_dict, verdict_to_dict
+from rlenv.cli.scores import verdict_from_dict, verdict_to_dict
+from rlenv.record import dumps
 from rlenv.wire import decode_verdict, encode_verdict
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from rlenv.record import dumps, plain, stage_rows
+from rlenv.record import dumps, plain
 from rlenv.show import fault_line, stage_lines
 from rlenv.values import Task, Trajectory, Verdict
 
 from .arithmetic import written_out
+from .scores import stage_rows
 from .text import amount, block, duration, one_line, visible
 
 if TYPE_CHECKING:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rlenv.record import dumps, fault_to_dict, stage_rows
+import attrs
+
+from rlenv.record import dumps
 from rlenv.values import Fault, Verdict
 
 from .items import Bad, Good, Item
+from .scores import stage_rows
 
 if TYPE_CHECKING:
     from rlenv.environment import Environment
@@ -92,7 +95,7 @@ def line(env: Environment, item: Item, verdict: Verdict) -> dict[str, Any]:
         "reward": reward,
         "passed": None if reward is None else reward >= env.pass_mark,
         "stopped_at": verdict.stopped_at,
-        "fault": fault_to_dict(verdict.fault),
+        "fault": verdict.fault and attrs.asdict(verdict.fault),
         "stages": stage_rows(env, verdict),
     }
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rlenv.cli.scores import verdict_to_dict
 from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.environment import Environment
 from rlenv.pickling import pickled
-from rlenv.record import dumps, verdict_to_dict
+from rlenv.record import dumps
 from rlenv.values import StageResult, Task, Verdict
 
 Pair = tuple[Task, str]

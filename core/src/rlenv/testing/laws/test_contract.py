@@ -8,11 +8,12 @@ from typing import Any
 
 from attrs import evolve
 
+from rlenv.cli.scores import verdict_from_dict, verdict_to_dict
 from rlenv.composites import Composite, Pipeline, Slot
 from rlenv.errors import RlenvError
 from rlenv.pickling import pickled
 from rlenv.plan import Plan
-from rlenv.record import dumps, verdict_from_dict, verdict_to_dict
+from rlenv.record import dumps
 from rlenv.stages import PHASES
 from rlenv.testing.bench import Bench, Pair, said
 from rlenv.testing.drawn import everything
