@@ -41,7 +41,7 @@ class Crew:
             at for at in places if at in shipped[env_of(at)][1]
         ]  # what cannot travel at all
         self.warnings = [
-            f"{leaf.path} ({leaf.slot.kind}) cannot be sent to a worker, so a long response to it may hold "
+            f"{leaf.who} cannot be sent to a worker, so a long response to it may hold "
             "an event loop: move its class into a module, and keep open files and locks out of it"
             for leaf in self.left
         ]
@@ -116,7 +116,7 @@ class Crew:
                 reply = self.pool(None, leaf.env).submit(program, None).result()
                 if isinstance(reply, Failed):
                     said = f"importing the file failed: {reply.message}"
-                    problems.append(f"{leaf.path} ({leaf.slot.kind}): {said}")
+                    problems.append(f"{leaf.who}: {said}")
         if problems:
             raise ConfigError(*problems)
 

@@ -38,6 +38,7 @@ class Leaf:
         self.path = path
         self.slot = slot
         self.stage = stage
+        self.who = f"{path} ({slot.kind})"
         self.check: Callable[..., Any] | None = getattr(stage, "check", None)
         self.check_group: Callable[..., Any] | None = getattr(stage, "check_group", None)
         self.is_async = inspect.iscoroutinefunction(self.check or self.check_group)
@@ -77,8 +78,6 @@ def _env_of(stage: object) -> Env:
 class Branch:
     """A composite in its place, with its children laid out."""
 
-    __slots__ = ("children", "composite", "path", "slot", "timeout")
-
     def __init__(
         self, path: str, slot: Slot | None, composite: Composite, children: list[Node]
     ) -> None:
@@ -116,9 +115,7 @@ class Plan:
 
     def _problems(self) -> list[str]:
         problems = [p for leaf in self.leaves for p in _stage_problems(leaf)]
-        if not problems:
-            problems = list(_artifact_problems(self.leaves))
-        return problems
+        return problems or list(_artifact_problems(self.leaves))
 
     def isolate(self) -> None:
         """Move the inline stages into workers too."""
@@ -147,9 +144,7 @@ class Plan:
         """What this task lacks of what the stages use, in words; None when nothing."""
         for leaf, path in self._uses:
             if not _present(task, path):
-                return (
-                    f"{leaf.path} ({leaf.slot.kind}) needs task.{'.'.join(path)}, which is missing"
-                )
+                return f"{leaf.who} needs task.{'.'.join(path)}, which is missing"
         return None
 
     def check_task(self, task: Task) -> str | None:
@@ -161,10 +156,9 @@ class Plan:
                 try:
                     leaf.validate(task)
                 except TaskError as err:
-                    return f"{leaf.path} ({leaf.slot.kind}): {err.message}"
+                    return f"{leaf.who}: {err.message}"
                 except Exception as err:  # noqa: BLE001 - the stage is broken, not the task: say which
-                    said = f"{type(err).__name__}: {err}"
-                    return f"{leaf.path} ({leaf.slot.kind}) broke while checking it: {said}"
+                    return f"{leaf.who} broke while checking it: {type(err).__name__}: {err}"
         return None
 
     def survey(self, tasks: Sequence[Task]) -> Iterator[str]:
@@ -177,12 +171,11 @@ class Plan:
             survey: Any = getattr(leaf.stage, "survey", None)
             if survey is None or self._in_company(leaf):
                 continue
-            named = f"{leaf.path} ({leaf.slot.kind})"
             try:
-                yield from [f"{named}: {said}" for said in survey(tasks)]
+                yield from [f"{leaf.who}: {said}" for said in survey(tasks)]
             except Exception as err:
                 said = f"{type(err).__name__}: {err}"
-                raise ConfigError(f"{named} broke while surveying the tasks: {said}") from err
+                raise ConfigError(f"{leaf.who} broke while surveying the tasks: {said}") from err
 
     def _in_company(self, leaf: Leaf) -> bool:
         """Whether it warns only where it decides alone, and a stage of another phase has a say too."""
@@ -228,17 +221,15 @@ def _declaration_problems(prefix: str, composite: Composite) -> Iterator[str]:
 
 
 def _stage_problems(leaf: Leaf) -> Iterator[str]:
-    who = f"{leaf.path} ({leaf.slot.kind})"
-    if leaf.place == "inline":
-        if leaf.is_async:
-            yield f'{who}: an inline stage has a plain check; use where = "caller" or "worker"'
-        if leaf.slot.timeout is not None:
-            yield (
-                f"{who}: an inline stage is bounded by size and cannot be timed out; "
-                'drop the timeout, or run it with isolation (where = "worker")'
-            )
+    if leaf.place == "inline" and leaf.is_async:
+        yield f'{leaf.who}: an inline stage has a plain check; use where = "caller" or "worker"'
+    if leaf.place == "inline" and leaf.slot.timeout is not None:
+        yield (
+            f"{leaf.who}: an inline stage is bounded by size and cannot be timed out; "
+            'drop the timeout, or run it with isolation (where = "worker")'
+        )
     if leaf.place == "caller" and not leaf.is_async:
-        yield f'{who}: where = "caller" is for async stages; write async def check'
+        yield f'{leaf.who}: where = "caller" is for async stages; write async def check'
 
 
 def _artifact_problems(leaves: list[Leaf]) -> Iterator[str]:
@@ -252,18 +243,13 @@ def _artifact_problems(leaves: list[Leaf]) -> Iterator[str]:
 
 def _missing_artifact(leaf: Leaf, need: type, leaves: list[Leaf]) -> str:
     later = next((other for other in leaves if need in other.makes), None)
-    lack = f"{leaf.path} ({leaf.slot.kind}) needs {need.__name__}, which no earlier stage makes"
+    lack = f"{leaf.who} needs {need.__name__}, which no earlier stage makes"
     if later is not None:
-        return f"{lack}: move {later.path} ({later.slot.kind}) before it"
+        return f"{lack}: move {later.who} before it"
     from .plugins import makers_of
 
-    makers = makers_of(need, leaf.slot.use)
-    hint = (
-        f"add {' or '.join(makers)} before it"
-        if makers
-        else "add the stage that makes it before it"
-    )
-    return f"{lack}: {hint}"
+    makers = makers_of(need, leaf.slot.use) or ["the stage that makes it"]
+    return f"{lack}: add {' or '.join(makers)} before it"
 
 
 def _order_warnings(leaves: list[Leaf]) -> Iterator[str]:

@@ -72,7 +72,7 @@ def ship(plan: Plan, env: Env, *, inline: bool) -> tuple[bytes, list[Leaf]]:
                 blob = pickled(leaf.stage)
         except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
             if inline or leaf.place == "worker":
-                problems.append(f"{leaf.path} ({leaf.slot.kind}) runs in a worker, and {err}")
+                problems.append(f"{leaf.who} runs in a worker, and {err}")
         if blob is None:
             left.append(leaf)
         blobs[id(leaf.slot)] = Shipped(blob or _elsewhere(leaf))
