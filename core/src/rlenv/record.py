@@ -11,12 +11,8 @@ import attrs
 from .composites import Composite, Slot
 from .values import Fault, StageResult, Verdict
 
-_SAID: dict[str, Any] = {
-    "detail": "",
-    "data": {},
-    "private": {},
-    "steps": None,
-}  # by an outcome, and without one
+# what an outcome says, and where there is none
+_SAID: dict[str, Any] = {"detail": "", "data": {}, "private": {}, "steps": None}
 _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(", ", ": ")).encode
 
 
