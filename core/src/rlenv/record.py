@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from .composites import Composite, Slot
+from .stages import attribute
 from .values import Fault, StageResult, Verdict
 
 # what an outcome says, and where there is none
@@ -79,7 +80,7 @@ def _row(slot: Slot | None, result: StageResult) -> dict[str, Any]:
     return {
         "name": result.stage,
         "use": getattr(slot, "kind", None),
-        "phase": getattr(stage, "phase", None),
+        "phase": None if isinstance(stage, Composite) else attribute(stage, "phase"),
         "score": getattr(outcome, "score", None),
         **{name: getattr(slot, name, None) for name in ("weight", "gate", "penalty", "bonus")},
         **{name: getattr(outcome, name, empty) for name, empty in _SAID.items()},

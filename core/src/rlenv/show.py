@@ -91,7 +91,9 @@ def _total(verdict: Verdict) -> str:
 
 
 def _folded(pad: str, text: str, lines: int) -> Iterator[str]:
+    from textwrap import wrap
+
     wide = any(east_asian_width(character) in "WF" for character in text[: 8 * lines * WIDTH])
     width = (WIDTH - len(pad)) // (1 + wide)
-    shown = one_line(text, lines * width)
-    return (pad + shown[at : at + width] for at in range(0, len(shown), width))
+    shown = one_line(text, 2 * lines * width)
+    return (pad + line for line in wrap(shown, width, max_lines=lines, placeholder=" ..."))

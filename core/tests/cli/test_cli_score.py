@@ -59,9 +59,8 @@ def test_the_summary_says_how_good_and_how_sure(world, rlenv):
     assert "8 to 4 tasks" in out
     assert "0.7500" in out
     assert "clustered by task" in out
-    assert "above the 0.1-9 % band" in out
-    assert "4 of 4 tasks with several responses do not vary" in out
-    assert "1 all 0, 3 all 1" in out
+    assert "0.0 % of 4 tasks: some better than others" in out
+    assert "the other tasks: 1 all 0, 3 all 1" in out
     assert "core/equal" in out
     assert "Slowest" in out
 
@@ -100,6 +99,8 @@ def test_a_row_that_makes_no_sense_is_unscored_by_itself(world, rlenv):
         assert said in scored["fault"]["message"]
         assert scored["response"] == given.get("response")
     assert f"input {len(bad)} row 2:" in flat(result.output)
+    assert "input: correct the row" in result.output
+    assert "The verifier itself" not in result.output
 
 
 def test_unscored_rows_up_to_the_limit_are_no_failure(world, rlenv):
@@ -174,6 +175,11 @@ def test_an_empty_file_has_a_header_and_a_summary(world, rlenv):
     assert result.exit_code == 0
     assert world.read()[1] == []
     assert "nothing was scored" in result.output
+    quiet = rlenv("score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--overwrite", "--quiet")
+    assert (quiet.exit_code, quiet.output) == (
+        0,
+        "rlenv: r.jsonl holds no responses, so nothing was scored\n",
+    )
 
 
 def test_hostile_responses_stay_data(world, rlenv):
@@ -243,6 +249,55 @@ def test_closed_standard_streams_cost_no_row_and_no_status(world, closed):
     assert (process.returncode, err) == (0, b""), err
     assert [row["reward"] for row in world.read()[1]] == [1.0, 1.0, 0.0, 1.0]
     assert (b"written to o.jsonl" in out) == ("1>" not in closed)
+
+
+REWARD = """
+def mine(response, answer):
+    if response == "none":
+        return None
+    if response == "raise":
+        raise ValueError("cannot \\x1b[31mread")
+    if response == "away":
+        raise ConnectionError("no server")
+    return float(response == answer)
+"""
+
+
+@pytest.fixture
+def function(world):
+    (world.folder / "reward.py").write_text(REWARD)
+    world.write_env('[[stage]]\nuse = "./reward.py:mine"\n')
+    texts = ["Paris", "none", "Rome", "none", "raise", "away", "none"]
+    world.write_rows([{"task": "t0", "response": text} for text in texts])
+    return world
+
+
+def test_the_summary_says_what_the_verifier_itself_left_unscored(function, rlenv):
+    result = rlenv("score", "env.toml", "r.jsonl", "-o", "o.jsonl")
+    assert result.exit_code == 3
+    said = flat(result.output)
+    assert (
+        "The verifier itself left 4 responses unscored: mine returned no score (3), mine raised"
+        in said
+    )
+    assert "It should return 0.0 for a response that it cannot read." in said
+    assert "contract mine 3 row 2:" in said
+    assert "1 response may get a reward when asked again: the same command with --resume" in said
+    assert "\x1b" not in result.output
+
+
+def test_reasons_go_to_standard_error_also_when_quiet(function):
+    code, out, err = function.run(
+        "score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--quiet", "--max-unscored", "9"
+    )
+    assert (code, out) == (0, "")
+    lines = err.splitlines()
+    assert lines[0].startswith("rlenv: 3 responses unscored, contract in mine; first row 2: ")
+    assert [line.split(";")[0] for line in lines[1:]] == [
+        "rlenv: 1 response unscored, error in mine",
+        "rlenv: 1 response unscored, unavailable in mine",
+    ]
+    assert "cannot \\x1b[31mread" in lines[1]
 
 
 def group_rows(*lengths):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from rlenv.cli.stats import (
     Cluster,
     Quantiles,
-    band,
     interval,
     mean_variance,
     pass_at_k,
@@ -108,14 +107,6 @@ def test_pass_at_k_is_the_chance_of_a_draw_without_replacement():
     assert pass_at_k(5, 0, 5) == 0.0
     assert pass_at_k(5, 1, 5) == 1.0
     assert pass_at_k(5, 5, 1) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("rate", "where"),
-    [(0.0, "below"), (0.0009, "below"), (0.001, "inside"), (0.09, "inside"), (0.0901, "above")],
-)
-def test_the_launch_band_is_from_one_in_a_thousand_to_nine_percent(rate, where):
-    assert band(rate) == where
 
 
 def test_quantiles_of_a_stream_are_within_two_percent():

@@ -1,6 +1,8 @@
 """The summary's counters: from rows as they stand in a file of scores."""
 
 import random
+import re
+from io import StringIO
 
 import pytest
 from rlenv.cli.summary import show
@@ -32,7 +34,7 @@ def test_unscored_rows_are_counted_and_left_out_of_every_mean():
     assert (tally.rows, tally.scored, tally.unscored, tally.mean) == (5, 2, 3, 0.5)
     assert pass_interval(tally).mean == 0.5
     assert splits(tally) == {"train": (2, 1, 3)}
-    assert (tally.reasons["error"].count, tally.reasons["error"].message) == (3, "m2")
+    assert (tally.reasons["error", ""].count, tally.reasons["error", ""].message) == (3, "m2")
 
 
 def test_groups_without_signal_are_told_apart():
@@ -84,6 +86,71 @@ def test_stages_are_counted_by_path_with_their_children():
     assert {k: (s.n, s.mean, s.gate_failures, s.faults) for k, s in tally.stages.items()} == {
         "all": (1, 0.0, 0, 1), "all/a": (1, 1.0, 0, 1), "all/b": (1, 0.2, 1, 0),
     }  # fmt: skip
+
+
+def test_reasons_are_counted_by_kind_and_by_the_stage_that_broke():
+    tally = Tally()
+    fault = {"kind": "error", "message": "m", "transient": False}
+    away = {"kind": "unavailable", "message": "a", "transient": True}
+    other = {"kind": "error", "message": "of no matter", "transient": False}
+    inner = stage(
+        "all", None, children=[stage("all/a", 1.0), stage("all/b", None, fault=fault)], fault=fault
+    )
+    tally.add(row(1, "t", None, stage("extra", None, fault=other), inner, fault=fault), "train")
+    tally.add(row(2, "t", None, stage("last", None, fault=away), fault=away), "train")
+    tally.add(row(3, "t", None, stage("last", None, fault=away), fault=away), "train")
+    assert {key: (r.count, r.transient, r.row) for key, r in tally.reasons.items()} == {
+        ("error", "all/b"): (1, 0, 1), ("unavailable", "last"): (2, 2, 2),
+    }  # fmt: skip
+
+
+def wide(n):
+    """Rows with long names, many stages, faults and every kind of task."""
+    tally = Tally()
+    for i in range(n):
+        fault = (
+            {"kind": "unavailable", "message": "x" * 500, "transient": True} if i % 5 == 4 else None
+        )
+        stages = [
+            stage(
+                f"{'a rather long name of a step ' * (k % 2)}{k}",
+                None if fault else i % 3 / 2,
+                fault=fault,
+                gate=k / 9,
+            )
+            for k in range(6)
+        ]
+        reward = None if fault else i % 3 / 2
+        tally.add(
+            row(i + 1, f"task {i % 7} {'long ' * 9}", reward, *stages, fault=fault),
+            f"a split {i % 2}",
+        )
+    return tally
+
+
+HEADINGS = {"split", "responses", "passed", "pass rate", "95 % interval", "unscored", "stage", "use", "phase",
+            "ran", "mean score", "gate failed", "faults", "median", "p95", "total"}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+@pytest.mark.parametrize("tally", [wide(60), wide(3), tallied([0, 1, 1, 0], [1, 1], [0])])
+def test_a_summary_fits_the_screen_and_cuts_no_heading(tally, width):
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(width=width, file=out, markup=False, highlight=False)
+    show(console, tally, title="t", pass_mark=1.0, wall=1.0)
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    heads = [
+        re.split(" {2,}", line.strip())
+        for line in lines
+        if line.startswith(("  split ", "  stage "))
+    ]
+    assert len(heads) == bool(tally.tasks) + bool(tally.stages)
+    assert {name for names in heads for name in names} <= HEADINGS
+    if width == 200 and tally.stages:
+        assert all(name in "".join(lines) for name in ("phase", "median", "p95", "gate failed"))
 
 
 def test_a_row_of_an_unknown_task_belongs_to_no_split():

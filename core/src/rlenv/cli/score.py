@@ -110,6 +110,13 @@ def command(
         tally = _scored(loaded, source, out, wishes, overwrite=overwrite)
     if not quiet:
         _show(tally, loaded, out, time.monotonic() - started)
+    elif tally.unscored:
+        from .unscored import lines
+
+        for line in lines(tally):
+            click.echo(f"rlenv: {line}", err=True)
+    if source.count == 0:
+        click.echo(f"rlenv: {source.shown} holds no responses, so nothing was scored", err=True)
     if report is not None:
         reporting.of_run(out, report, loaded, quiet=quiet)
     if tally.unscored > max_unscored:

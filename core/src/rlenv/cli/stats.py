@@ -104,13 +104,6 @@ def pass_at_k(n: int, passes: int, k: int) -> float:
     return 1.0 - math.comb(n - passes, k) / math.comb(n, k)
 
 
-def band(pass_rate: float) -> str:
-    """Where a pass rate stands to the 0.1-9 % band in which a launch benchmark still tells models apart."""
-    if pass_rate < 0.001:
-        return "below"
-    return "inside" if pass_rate <= 0.09 else "above"
-
-
 class Quantiles:
     """Quantiles of a stream of seconds in bounded memory: a histogram of 2 % wide buckets."""
 

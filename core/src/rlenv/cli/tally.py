@@ -70,11 +70,14 @@ class StageSums:
 
 @define
 class Reason:
-    """Why rows have no reward: one kind of fault, with its first message."""
+    """Why rows have no reward: one kind of fault of one stage ("" for none), with its first message."""
 
+    kind: str
+    stage: str
     message: str
     row: int
     count: int = 0
+    transient: int = 0
 
 
 @frozen
@@ -97,7 +100,7 @@ class Tally:
     total: float = 0.0
     tasks: dict[str, TaskSums] = field(factory=dict)
     stages: dict[str, StageSums] = field(factory=dict)
-    reasons: dict[str, Reason] = field(factory=dict)
+    reasons: dict[tuple[str, str], Reason] = field(factory=dict)
     seconds: float = 0.0
     times: Quantiles = field(factory=Quantiles)
     slowest: list[tuple[float, int, str]] = field(factory=list)
@@ -118,7 +121,7 @@ class Tally:
             self.scored += 1
             self.total += reward
         elif fault is not None:
-            self._fault(fault, row["row"])
+            self._fault(fault, row)
         if split is not None:
             sums = self.tasks.get(row["task"])
             if sums is None:
@@ -128,9 +131,11 @@ class Tally:
         for path, stage in walk(row["stages"]):
             self._stage(path, stage)
 
-    def _fault(self, fault: Mapping[str, Any], row: int) -> None:
-        reason = self.reasons.setdefault(fault["kind"], Reason(fault["message"], row))
+    def _fault(self, fault: Mapping[str, Any], row: Mapping[str, Any]) -> None:
+        key = str(fault["kind"]), culprit(row)
+        reason = self.reasons.setdefault(key, Reason(*key, str(fault["message"]), row["row"]))
         reason.count += 1
+        reason.transient += bool(fault.get("transient"))
 
     def _time(self, row: Mapping[str, Any], seconds: float) -> None:
         self.seconds += seconds
@@ -157,6 +162,15 @@ def walk(
         path = name if name.startswith(above) else above + name
         yield path, stage
         yield from walk(stage.get("children") or [], path + "/")
+
+
+def culprit(row: Mapping[str, Any]) -> str:
+    """The path of the stage whose fault left a row unscored; "" when the row itself was wrong."""
+    fault = row["fault"]
+    for path, stage in walk(row["stages"]):
+        if fault is not None and stage.get("fault") == fault and not stage.get("children"):
+            return path
+    return row.get("stopped_at") or ""
 
 
 def reward_interval(tally: Tally) -> Interval | None:

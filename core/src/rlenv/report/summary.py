@@ -14,6 +14,7 @@ from rlenv.cli.tally import (
     splits,
 )  # fmt: skip
 from rlenv.cli.text import amount
+from rlenv.cli.unscored import reasons
 
 from .gather import TABLE_ROWS, Gathered
 from .markup import (
@@ -223,18 +224,18 @@ def _stage(run: Gathered, path: str, sums: StageSums, total: float) -> tuple[str
 
 
 def _reasons(run: Gathered, *, public: bool) -> str:
-    found = sorted(run.tally.reasons.items(), key=lambda pair: -pair[1].count)
-    heads = ("kind", "first, with its row", "what to do", "rows")
+    heads = ("kind", "stage", "first, with its row", "what to do", "rows")
     rows = [
         (
-            f'<span class="bad">{esc(kind, 40)}</span>',
+            f'<span class="bad">{esc(reason.kind, 40)}</span>',
+            code(reason.stage) if reason.stage else "",
             link(run, reason.row) + ("" if public else f" {esc(reason.message, 300)}"),
-            esc(REMEDIES.get(kind, "see the message")),
+            esc(REMEDIES.get(reason.kind, "see the message")),
             f"{reason.count:,}",
         )
-        for kind, reason in found
+        for reason in reasons(run.tally)
     ]
-    return table(heads, rows, left=3) if rows else ""
+    return table(heads, rows, left=4) if rows else ""
 
 
 def link(run: Gathered, row: int) -> str:
