@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from .composites import Composite, Slot, is_function, target_of
+from .composites import NUMBERS, Composite, Slot, is_function, target_of
 from .metadata import version
-from .record import dumps, plain
 from .secret import key_id
+from .tasks import canonical
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -29,75 +29,43 @@ def fingerprint(env: Environment) -> str:
     The code is rlenv (without its command line and reports) and every package that a stage's class comes
     from, by the bytes of its files; so an edit counts even where a version stood still.
     """
-    stages = [slot.stage for slot in _leaves(env.root)]
-    packages = sorted(
-        {"rlenv", *(target_of(stage).partition(":")[0].partition(".")[0] for stage in stages)}
-        - {""}
-    )
-    canonical = {
+    targets = (target_of(leaf.stage) for leaf in env._plan.leaves)
+    packages = {"rlenv", *(target.partition(":")[0].partition(".")[0] for target in targets)}
+    made_of = {
         "root": _composite(env.root),
         "pass_mark": env.pass_mark,
         "thinking": env.thinking,
-        "code": {package: [version(package), _content(package)] for package in packages},
+        "code": {name: [version(name), _content(name)] for name in packages if name},
         "key": key_id(),
     }
-    return hashlib.sha256(dumps(_sorted(canonical)).encode()).hexdigest()
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
-
-
-def _leaves(composite: Composite) -> Iterator[Slot]:
-    for slot in composite.slots:
-        if isinstance(slot.stage, Composite):
-            yield from _leaves(slot.stage)
-        else:
-            yield slot
+    return hashlib.sha256(canonical(made_of).encode()).hexdigest()
 
 
 def _composite(composite: Composite) -> dict[str, Any]:
-    own = {
-        key: value
-        for key, value in vars(composite).items()
-        if not key.startswith("_") and key != "slots"
-    }
-    return {
-        "composite": type(composite).__qualname__,
-        "options": plain(own),
-        "slots": [_slot(slot) for slot in composite.slots],
-    }
+    options = {**_options(composite), "slots": [_slot(slot) for slot in composite.slots]}
+    return {"composite": type(composite).__qualname__, "options": options}
 
 
 def _slot(slot: Slot) -> dict[str, Any]:
-    nested = isinstance(slot.stage, Composite)
-    shared = {
-        "name": slot.name,
-        "weight": float(slot.weight),
-        "gate": None if slot.gate is None else float(slot.gate),
-        "penalty": float(slot.penalty),
-        "bonus": float(slot.bonus),
-        "timeout": None if slot.timeout is None else float(slot.timeout),
-    }
-    if nested:
-        return {**shared, "stage": _composite(slot.stage)}
-    if is_function(slot.stage):
+    stage = slot.stage
+    numbers = {name: getattr(slot, name) for name in NUMBERS}
+    own = {key: None if value is None else float(value) for key, value in numbers.items()}
+    if isinstance(stage, Composite):
+        return {"name": slot.name, **own, "stage": _composite(stage)}
+    if is_function(stage):
         from .functions import makeup
 
-        options = plain([_options(slot.stage), makeup(slot.stage.function)])
-        return {**shared, "function": slot.stage.target, "options": options}
-    return {**shared, "class": target_of(slot.stage), "options": _options(slot.stage)}
+        options: Any = [_options(stage), makeup(stage.function)]
+        return {"name": slot.name, **own, "function": stage.target, "options": options}
+    return {"name": slot.name, **own, "class": target_of(stage), "options": _options(stage)}
 
 
-def _options(stage: object) -> Any:
+def _options(stage: object) -> dict[str, Any]:
     cls: type[Any] = type(stage)
     if attrs.has(cls):
-        own = {field.name: getattr(stage, field.name) for field in attrs.fields(cls)}
-        return plain(own)
+        return {field.name: getattr(stage, field.name) for field in attrs.fields(cls)}
     own = getattr(stage, "__dict__", {})
-    return plain({key: value for key, value in own.items() if not key.startswith("_")})
+    return {key: value for key, value in own.items() if not key.startswith("_")}
 
 
 @cache

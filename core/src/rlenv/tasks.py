@@ -43,7 +43,8 @@ class Tasks(Sequence[Task]):
                 first = next(i for i, t in enumerate(self._tasks) if t.id == task.id)
                 problems.append(f"tasks {first} and {place} have the same id {task.id!r}")
         if problems:
-            raise ConfigError(*_first(problems))
+            rest = [f"and {len(problems) - 20} more"] if len(problems) > 20 else []
+            raise ConfigError(*problems[:20], *rest)
         self._by_prompt: dict[str, list[Task]] | None = None
         self._sha256: str | None = None
 
@@ -94,10 +95,10 @@ class Tasks(Sequence[Task]):
         if found:
             ids = ", ".join(repr(task.id) for task in found[:5])
             raise UnknownTask(
-                f"{len(found)} tasks share the prompt {_short(prompt)}: pass one of them ({ids})"
+                f"{len(found)} tasks share the prompt {prompt!r:.80}: pass one of them ({ids})"
             )
         raise UnknownTask(
-            f"no task has the prompt {_short(prompt)} (there are {len(self)} tasks, compared by exact text); "
+            f"no task has the prompt {prompt!r:.80} (there are {len(self)} tasks, compared by exact text); "
             "pass a Task, or the prompt as the task has it"
         )
 
@@ -144,13 +145,3 @@ def _with_id(task: Task) -> Task:
     if task.id is not None:
         return task
     return evolve(task, id=task_hash(task.prompt, task.answer, task.info))
-
-
-def _first(problems: Sequence[str], limit: int = 20) -> list[str]:
-    rest = len(problems) - limit
-    return [*problems[:limit], *([f"and {rest} more"] if rest > 0 else [])]
-
-
-def _short(text: object) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= 80 else shown[:77] + "..."

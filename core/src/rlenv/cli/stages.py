@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
@@ -124,6 +124,8 @@ def kind(annotation: Any) -> str:
     """A type as a reader writes it."""
     if annotation is Any:
         return "any"
+    if get_origin(annotation) is Literal:
+        return " or ".join(toml(value) for value in get_args(annotation))
     if isinstance(annotation, type) and not getattr(annotation, "__args__", ()):
         return annotation.__name__
     return str(annotation).replace("typing.", "").replace("collections.abc.", "")

@@ -13,14 +13,8 @@ if TYPE_CHECKING:
     from rlenv.environment import Environment
 
 __all__ = [
-    "REQUIRED",
-    "Option",
-    "build_stage",
-    "load_dict",
-    "load_file",
-    "load_named",
-    "options_of",
-]
+    "REQUIRED", "Option", "build_stage", "load_dict", "load_file", "load_named", "options_of",
+]  # fmt: skip
 
 
 def load_file(
@@ -45,17 +39,12 @@ def load_file(
     """
     from pathlib import Path
 
-    from .build import build_environment
     from .read import read_toml
 
-    path = Path(path)
-    return build_environment(
-        read_toml(path),
-        base_dir=path.parent,
-        source=str(path),
-        set_options=set_options or {},
-        settings=settings,
-        code=code,
+    path, options = Path(path), set_options
+    source, tables = str(path), read_toml(path)
+    return load_dict(
+        tables, base_dir=path.parent, source=source, set_options=options, code=code, **settings
     )
 
 
@@ -65,6 +54,7 @@ def load_dict(
     base_dir: str | os.PathLike[str] | None = None,
     set_options: Mapping[str, Any] | None = None,
     code: bool = True,
+    source: str = "",
     **settings: Any,
 ) -> Environment:
     """The environment that a mapping of the same shape describes; files are relative to ``base_dir``.
@@ -74,18 +64,13 @@ def load_dict(
         TypeError: when it is no mapping.
     """
     from .build import build_environment
+    from .problems import Problems
 
     if not isinstance(mapping, Mapping):
         kind = type(mapping).__name__
         raise TypeError(f"an environment is a mapping, as env.toml has it, not {kind}")
-    return build_environment(
-        mapping,
-        base_dir=base_dir or ".",
-        source="",
-        set_options=set_options or {},
-        settings=settings,
-        code=code,
-    )
+    problems = Problems(source, base_dir or ".", code=code)
+    return build_environment(mapping, problems, set_options or {}, settings)
 
 
 def load_named(name: str | os.PathLike[str], **settings: Any) -> Environment:

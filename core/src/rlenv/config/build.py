@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,24 +25,20 @@ if TYPE_CHECKING:
 
 def build_environment(
     mapping: Mapping[str, Any],
-    *,
-    base_dir: str | os.PathLike[str],
-    source: str,
+    problems: Problems,
     set_options: Mapping[str, Any],
     settings: Mapping[str, Any],
-    code: bool = True,
 ) -> Environment:
-    """Everything that an env.toml says, as an Environment; without ``code`` it may name none.
+    """Everything that an env.toml says, as an Environment.
 
     Raises:
         ConfigError: with every mistake found.
     """
-    problems = Problems(source, base_dir, code=code)
     try:
         return _build(mapping, problems, set_options, settings)
     except ConfigError as error:
         for line in error.problems:
-            problems.add("", line.removeprefix(f"{source}: "))
+            problems.add("", line.removeprefix(f"{problems.source}: "))
         raise ConfigError(*problems.lines()) from None
     except RecursionError:
         raise ConfigError(*problems.lines(), "the tables are nested too deep to be read") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from types import SimpleNamespace
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from attrs import NOTHING, Factory, fields, frozen
 
@@ -62,6 +62,8 @@ def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:
     for p in parameters:
         a = attributes.get(p.name)
         kind = Any if a and a.converter else hints.get(a.name if a else p.name, Any)
+        if choices := getattr(a and a.validator, "options", ()):  # of attrs.validators.in_
+            kind = Literal[tuple(choices)]
         if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
             found.append(Option(p.name, kind, cls, a.default if a else p.default, a))
     return tuple(found), any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
