@@ -81,13 +81,11 @@ def _rows(verdict: Verdict) -> list[dict[str, Any]]:
 def _total(verdict: Verdict) -> str:
     ended = f"; stopped at {verdict.stopped_at}" if verdict.stopped_at else ""
     if verdict.value is None:
-        fault = verdict.fault or Fault("error", "the verdict has no value")
-        why = "a required stage failed" if verdict.results else fault_line(fault)
-        return f"unscored: {why}{ended}"
-    clamped = (
-        "" if verdict.raw in (None, verdict.value) else f" (the sum {verdict.raw:.6g}, clamped)"
-    )
-    return f"reward {verdict.value:.6g}{clamped}{ended}"
+        fault = None if verdict.results else verdict.fault
+        return f"unscored: {fault_line(fault) if fault else 'a required stage failed'}{ended}"
+    if verdict.raw not in (None, verdict.value):
+        ended = f" (the sum {verdict.raw:.6g}, clamped){ended}"
+    return f"reward {verdict.value:.6g}{ended}"
 
 
 def _folded(pad: str, text: str, lines: int) -> Iterator[str]:

@@ -13,7 +13,7 @@ from rlenv.metadata import PluginInfo, entries, version
 from rlenv.near import suggest
 
 from .mistakes import Mistake, one_screen
-from .text import forgiving, one_line
+from .text import forgiving, one_line, reopen_closed_streams
 
 GROUP = "rlenv.commands"
 BUILTIN = {
@@ -32,6 +32,11 @@ EXAMPLE = "Example:\n\n  rlenv score env.toml responses.jsonl -o scores.jsonl"
 
 class LazyGroup(click.Group):
     """Imports a subcommand when it is called; a broken one harms nobody else."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        if sys.stdout is None or sys.stderr is None:
+            reopen_closed_streams()
+        return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return [*BUILTIN, *sorted(_found())]

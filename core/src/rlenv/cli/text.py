@@ -13,7 +13,7 @@ from rlenv.near import one_line, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["amount", "block", "console", "duration", "forgiving", "is_terminal", "one_line", "unread_is_no_failure", "visible"]  # fmt: skip
+__all__ = ["amount", "block", "console", "duration", "forgiving", "is_terminal", "one_line", "reopen_closed_streams", "unread_is_no_failure", "visible"]  # fmt: skip
 
 
 def block(text: str, lines: int = 20, width: int = 2000) -> str:
@@ -31,6 +31,18 @@ def forgiving(stream: IO[str]) -> IO[str]:
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
     return stream
+
+
+def reopen_closed_streams() -> None:
+    """Give what the caller closed (``2>&-``) a stream again, before a file of ours gets its number."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
 def is_terminal(stream: IO[str]) -> bool:
