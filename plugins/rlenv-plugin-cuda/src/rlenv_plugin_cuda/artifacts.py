@@ -113,6 +113,7 @@ class Trial:
         threads: of the largest block.
         shared: bytes of shared memory of a block, static and dynamic, at most.
         launched: the launches, each once.
+        fused: outputs with ``a * b + c`` rounded once, where the task allows that; else None.
     """
 
     case: int
@@ -124,6 +125,7 @@ class Trial:
     threads: int = 0
     shared: int = 0
     launched: tuple[Launch, ...] = field(converter=_tuple, default=())
+    fused: tuple[bytes, ...] | None = field(repr=False, default=None)
 
 
 @frozen

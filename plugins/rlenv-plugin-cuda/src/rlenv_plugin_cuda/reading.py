@@ -20,6 +20,7 @@ _KEYS = (
     *("lang", "inputs", "outputs", "golden", "visible", "hidden", "dists", "tol", "output_init"),
     *("limits", "values"),
 )
+_TOL = ("atol", "rtol", "scale", "contract")
 _LIMITS = ("registers", "shared", "stack", "spills", "threads_per_block", "arch")
 
 
@@ -208,12 +209,10 @@ def _tolerance(value: object) -> Tolerance:
     if value is None:
         return Tolerance()
     if not isinstance(value, Mapping):
-        raise _Wrong(f"tol: expected a table with atol, rtol and scale, not {value!r:.60}")
+        raise _Wrong(f"tol: expected a table with {', '.join(_TOL)}, not {value!r:.60}")
     for key in value:
-        if key not in ("atol", "rtol", "scale"):
-            raise _Wrong(
-                f"tol.{key}: there is no such key; {_near(key, ('atol', 'rtol', 'scale'))}"
-            )
+        if key not in _TOL:
+            raise _Wrong(f"tol.{key}: there is no such key; {_near(key, _TOL)}")
     numbers = []
     for key in ("atol", "rtol"):
         number = value.get(key, 0.0)
@@ -227,7 +226,10 @@ def _tolerance(value: object) -> Tolerance:
     scale = value.get("scale") or ""
     if isinstance(scale, str):
         scale = scale.removesuffix("?")
-    return Tolerance(numbers[0], numbers[1], _one_of(scale, SCALES, "tol.scale"))
+    contract = value.get("contract", False)
+    if not isinstance(contract, bool):
+        raise _Wrong(f"tol.contract: expected true or false, not {contract!r:.40}")
+    return Tolerance(numbers[0], numbers[1], _one_of(scale, SCALES, "tol.scale"), contract)
 
 
 def _limits(value: object) -> Limits:

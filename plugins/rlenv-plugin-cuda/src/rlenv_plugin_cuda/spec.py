@@ -68,11 +68,14 @@ class Tolerance:
             its inputs, which for sums, dot products and matrix products is the sum of absolute products (places
             where that is less than ``|want|`` or not finite use ``|want|``); "std" and "max": the standard deviation and the largest
             absolute value of the golden output.
+        contract: outputs are right too that are near enough with ``a * b + c`` rounded once, as GPU compilers do.  Without
+            a GPU each case is then run twice, once with and once without.
     """
 
     atol: float = 0.0
     rtol: float = 0.0
     scale: str = ""
+    contract: bool = False
 
 
 @frozen

@@ -131,7 +131,7 @@ async def _led(
             )
         for place, (case, seconds) in enumerate(cases):
             await session.send(order_of(place, case, cpu_s=seconds))
-            most = ROOM + sum(map(len, case.poison))
+            most = ROOM + sum(map(len, case.poison)) * (1 + case.kernel.tol.contract)
             trials.append(
                 trial_of(place, case, await session.recv(most, max(0.1, until - monotonic())))
             )

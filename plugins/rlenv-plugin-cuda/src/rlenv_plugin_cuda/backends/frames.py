@@ -31,7 +31,8 @@ def order_of(place: int, case: Case, **more: Any) -> bytes:
             parts.append(to_bytes(value, array.dtype))
     outputs = [[array.name, array.dtype, array.shape(case.sizes)] for array in kernel.outputs]
     head = {
-        "case": place, "seed": case.seed, "inputs": inputs, "outputs": outputs, "known": kernel.output_init == "zero", **more,
+        "case": place, "seed": case.seed, "inputs": inputs, "outputs": outputs, "known": kernel.output_init == "zero",
+        "contract": kernel.tol.contract, **more,
     }  # fmt: skip
     return b"\0".join((json.dumps(head).encode(), b"".join([*parts, *case.poison])))
 
@@ -59,7 +60,14 @@ def trial_of(place: int, case: Case, frame: bytes) -> Trial:
         _count(said.get(key)) for key in ("line", "launches", "threads", "shared")
     )
     empty = Trial(place, None, "", "", line, launches, threads, shared, launched)
-    return filled(empty, said, body, [len(poison) for poison in case.poison])
+    sizes = [len(poison) for poison in case.poison]
+    if not case.kernel.tol.contract:
+        return filled(empty, said, body, sizes)
+    both = filled(empty, said, body, sizes * 2)
+    if both.outputs is None:
+        return both
+    count = len(sizes)
+    return evolve(both, outputs=both.outputs[:count], fused=both.outputs[count:])
 
 
 def filled(empty: Trial, said: Mapping[str, Any], body: bytes, sizes: Sequence[int]) -> Trial:

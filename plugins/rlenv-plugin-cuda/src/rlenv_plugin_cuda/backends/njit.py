@@ -51,7 +51,8 @@ class Njit:
         Raises:
             VerifierFault: the sandbox broke.
         """
-        if any(array.dtype in ("bf16", "f2") for array in (*kernel.inputs, *kernel.outputs)):
+        halves = any(a.dtype in ("bf16", "f2") for a in (*kernel.inputs, *kernel.outputs))
+        if halves or kernel.tol.contract:
             return await Interpreter().run(program, kernel, cases, box)
         runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S)
         runs = await drive(runner, program, cases, apart(box))

@@ -121,9 +121,6 @@ class Thread:
 
     # -- numbers ---------------------------------------------------------------------------------------
 
-    def fma(self, a: Any, b: Any, c: Any) -> Any:
-        return a * b + c
-
     def popc(self, x: int) -> int:
         return (x & ((1 << 64) - 1)).bit_count()
 
@@ -170,7 +167,9 @@ class Thread:
         return _buffer(array).change(index, value, lambda _, new: new)
 
     def atomic_cas(self, array: Any, index: Any, old: Any, value: Any) -> Any:
-        return _buffer(array).change(index, value, lambda was, new: new if was == old else was)
+        buffer = _buffer(array)
+        old = getattr(buffer, "of", buffer).kept(old)
+        return buffer.change(index, value, lambda was, new: new if was == old else was)
 
     def atomic_compare_and_swap(self, array: Any, old: Any, value: Any) -> Any:
         return self.atomic_cas(array, 0, old, value)

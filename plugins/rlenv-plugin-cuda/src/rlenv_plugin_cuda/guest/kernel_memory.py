@@ -277,7 +277,7 @@ class Buffer(Input):
         if kind not in (int, float, bool, complex):
             raise Broken("type", f"{self.name} is given a {kind.__name__}, which is no number")
         if self.dtype[0] == "c":
-            return complex(value)
+            return rounded(complex(value), "c8") if self.dtype == "c8" else complex(value)
         if kind is complex:
             raise Broken("type", f"{self.name} is real, and is given a complex number")
         if self.dtype == "b1":
@@ -288,12 +288,7 @@ class Buffer(Input):
                     raise Broken("type", f"{self.name} holds integers, and is given {value}")
                 value = int(value)
             return wrap(int(value), self.dtype)
-        if self.dtype in ("f2", "bf16"):
-            return rounded(value, self.dtype)
-        try:
-            return float(value)
-        except OverflowError:
-            return float("inf") if value > 0 else float("-inf")
+        return float(value) if self.dtype == "f8" else rounded(value, self.dtype)
 
     def change(self, index: Any, value: Any, how: Any) -> Any:
         """Atomically replace an element by ``how(old, value)``; the old one."""
@@ -303,7 +298,7 @@ class Buffer(Input):
             raise self._unwritten(place, "is changed atomically")
         self._note_atomic(place, self.clock.now)
         old = self.data[place]
-        self.put(place, how(old, value))
+        self.put(place, how(old, self.kept(value)))
         return old
 
     def _note_atomic(self, place: int, now: tuple[int, int, int]) -> None:

@@ -15,7 +15,6 @@ import signal
 from importlib import import_module
 
 import kernel_plan
-import kernel_rewrite
 import kernel_rules
 import kernel_runner
 from kernel_device import JIT, NAMES, TYPES
@@ -23,6 +22,7 @@ from kernel_lower import Beyond, lowered
 from kernel_memory import Broken, Clock
 from kernel_rules import Answer, Refused
 from kernel_store import SIZES
+from kernel_typed import Code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,15 +65,14 @@ class Native:
             self.made = lowered(answer)
         except Beyond as beyond:
             raise Refused(0, f"not for njit: {beyond}") from None
-        self.waits = kernel_rewrite.waiting(answer)
-        self.code = kernel_rewrite.compiled(answer)
+        self.code = Code(answer)
+        self.waits = self.code.waits
         self.constants = [ast.Expression(shape) for shape, _ in self.made.shared]
         module = ast.fix_missing_locations(ast.Module(list(self.made.functions), []))
         self.space: dict[str, Any] = {"__builtins__": __builtins__, "__name__": "answer", **NAMES}
-        space = kernel_rewrite.built(self.code)
-        for name in answer.constants:
-            dtype = getattr(space[name], "dtype", "")  # of a type under a name of the answer's
-            self.space[name] = NAMES[f"__type_{dtype}"] if dtype else space[name]
+        for name, (kind, value) in self.code.values.items():
+            dtype = getattr(value, "dtype", "")  # of a type under a name of the answer's
+            self.space[name] = NAMES[f"__type_{dtype}"] if dtype else _typed(value, kind.code)
         exec(compile(module, FILE, "exec"), self.space)  # noqa: S102 - only what the rules let through
         for function in self.made.functions:
             self.space[function.name] = JIT(self.space[function.name])
@@ -108,6 +107,11 @@ class Native:
         return made
 
 
+def _typed(value: Any, dtype: str) -> Any:
+    """A number as numba types it: of those that the rewriter keeps as Python's, these are narrower."""
+    return np.float32(value) if dtype == "f4" else value
+
+
 def _numpy(dtype: str) -> Any:
     return np.dtype(getattr(np, TYPES[dtype]))
 
@@ -132,7 +136,9 @@ class Host(kernel_plan.Host):  # type: ignore[misc] # a neighbor in the sandbox
             raise Broken(
                 "shared", f"{used} bytes of shared memory; {self.shared_limit} are allowed"
             )
-        arguments = [a.values if isinstance(a, Array) else a for a in given]
+        arguments = [
+            a.values if isinstance(a, Array) else _typed(a, getattr(a, "dtype", "")) for a in given
+        ]
         code = self.native.space[name]
         lanes = (np.zeros((2, shape.threads)), np.zeros((2, shape.threads), np.int64))
         blocks = self._blocks(shape.blocks)
@@ -286,14 +292,14 @@ def rehearse() -> None:
 
 def _rehearsed() -> None:
     native = Native(kernel_rules.read(_SAMPLE))
-    clock, kernels, chance = Clock(), dict.fromkeys("kw"), random.Random(1)  # noqa: S311 - orders, no secrets
+    clock, chance = Clock(), random.Random(1)  # noqa: S311 - orders, no secrets
     data = bytes(128)
     arrays = [
         native.array((name, "f4", (32,)), data, clock, mode)
         for name, mode in (("a", "read"), ("o", "known"))
     ]
-    host = native.host(kernels, arrays, {}, chance, clock)
-    run: Any = kernel_rewrite.built(native.code)["run"]
+    host = native.host(None, arrays, {}, chance, clock)
+    run: Any = native.code.space()["run"]
     run(host, *map(kernel_plan.Handle, arrays))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import struct
 from array import array
+from functools import partial
 
 from kernel_memory import Broken
 from kernel_rules import DTYPES, MATH
@@ -44,8 +46,6 @@ def _floordiv(a: Any, b: Any) -> Any:
     try:
         return a // b
     except ZeroDivisionError:
-        if float in (a.__class__, b.__class__):
-            return _div(float(a), float(b))
         raise Broken("zero", f"{a} // 0: an integer is divided by zero") from None
 
 
@@ -53,9 +53,38 @@ def _mod(a: Any, b: Any) -> Any:
     try:
         return a % b
     except ZeroDivisionError:
-        if float in (a.__class__, b.__class__):
-            return NAN
         raise Broken("zero", f"{a} % 0: an integer is divided by zero") from None
+
+
+def _fdiv(a: Any, b: Any, to: Any) -> Any:
+    """``a // b`` of floats, each step rounded, as numba and CPython have it."""
+    if b == 0:
+        return _div(a, b)
+    mod = _remainder(a, b)
+    div = to((a - mod) / b)
+    if mod and (b < 0) != (mod < 0):
+        div = to(div - 1.0)
+    if not div:
+        return math.copysign(0.0, a / b)
+    if math.isnan(div) or math.isinf(div):
+        return div
+    found = float(math.floor(div))
+    return to(found + 1.0) if to(div - found) > 0.5 else found
+
+
+def _fmod(a: Any, b: Any, to: Any) -> Any:
+    """``a % b`` of floats, with the sign of ``b``."""
+    mod = _remainder(a, b)
+    if not mod:
+        return math.copysign(0.0, b)
+    return to(mod + b) if (b < 0) != (mod < 0) else mod
+
+
+def _remainder(a: Any, b: Any) -> float:
+    try:
+        return math.fmod(a, b)
+    except ValueError:
+        return NAN
 
 
 def _pow(a: Any, b: Any) -> Any:
@@ -73,6 +102,38 @@ def _pow(a: Any, b: Any) -> Any:
         return math.copysign(INF, a) if b.__class__ is int and b % 2 else INF
     except OverflowError:
         return -INF if a.__class__ is float and a < 0 and b % 2 == 1 else INF
+
+
+def _powi(a: Any, times: int, to: Any) -> Any:
+    """A float to an integral power by repeated squaring, each product rounded, as numba unrolls it."""
+    if abs(times) > 1 << 16:
+        return to(_pow(a, float(times)))
+    made, left = 1.0, abs(times)
+    while left:
+        if left & 1:
+            made = to(made * a)
+        left >>= 1
+        a = to(a * a)
+    return to(_div(1.0, made)) if times < 0 else made
+
+
+def _fma(a: float, b: float, c: float, to: Any) -> Any:
+    """``a * b + c`` in one rounding."""
+    product = a * b
+    made = product + c
+    if not math.isfinite(made):
+        return to(made)
+    if to is _same:
+        from fractions import Fraction
+
+        exact = Fraction(a) * Fraction(b) + Fraction(c)
+        return float(exact) if exact else made
+    # the product is exact; what the sum loses is put into its last bit, so that the second rounding is right
+    part = made - product
+    lost = (product - (made - part)) + (c - part)
+    if lost and not struct.pack("<d", made)[0] & 1:
+        made = math.nextafter(made, math.copysign(INF, lost))
+    return to(made)
 
 
 def _real_pow(a: Any, b: Any) -> Any:
@@ -134,23 +195,59 @@ def _type(dtype: str) -> Callable[..., Any]:
 
         def convert(value: Any = 0.0) -> Any:
             return _float(value)
-    elif dtype == "f4":
-        cell = array("f", [0.0])
-
-        def convert(value: Any = 0.0) -> Any:
-            cell[0] = _float(value)
-            return cell[0]
     elif dtype[0] == "c":
 
         def convert(value: Any = 0j) -> Any:
-            return complex(value)
+            return rounded(complex(value), dtype)
     else:
 
         def convert(value: Any = 0.0) -> Any:
-            return rounded(value, dtype)
+            return rounded(_sticky(value), dtype)
 
     convert.dtype = dtype  # type: ignore[attr-defined]
     return convert
+
+
+def _sticky(value: Any) -> Any:
+    """An integer with its last bits in one, so that a float of 53 bits can be made of it before a narrower one."""
+    if value.__class__ is int and value.bit_length() > 54:
+        shift = value.bit_length() - 54
+        return (value >> shift | bool(value & ((1 << shift) - 1))) << shift
+    return value
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _to_i8(value: int) -> int:
+    return value if -_MOST <= value < _MOST else wrap(value, "i8")
+
+
+def _to_f4() -> Callable[[float], float]:
+    cell = array("f", [0.0])
+
+    def convert(value: float) -> float:
+        cell[0] = value
+        return cell[0]
+
+    return convert
+
+
+class Single(float):
+    """A float32 that a plan gives to a kernel."""
+
+    dtype = "f4"
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        """Rounded."""
+        return super().__new__(cls, rounded(_sticky(value), cls.dtype))
+
+
+class Half(Single):
+    """A float16 that a plan gives to a kernel."""
+
+    dtype = "f2"
 
 
 def _guarded(name: str) -> Any:
@@ -182,19 +279,20 @@ def _guarded(name: str) -> Any:
 
 
 def _integral(name: str) -> Any:
-    """floor and the like give integers, as numba does; of inf and nan they give those."""
-    found = getattr(math, name)
+    """floor and the like, which give floats on a device; in a plan they are Python's."""
+    found = HELPERS[f"_host_{name}"] = _guarded(name)
 
     def call(x: Any) -> Any:
         if math.isnan(x) or x in (INF, -INF):
             return x
-        return found(x)
+        return math.copysign(float(found(x)), x)
 
     return call
 
 
 HELPERS: dict[str, Any] = {
     "_mul": _mul, "_div": _div, "_floordiv": _floordiv, "_mod": _mod, "_pow": _pow, "_shl": _shl, "_shr": _shr,
+    "_fdiv": _fdiv, "_fmod": _fmod, "_powi": _powi, "_fma": _fma, "_to_i8": _to_i8, "_to_f4": _to_f4(), "_to_f8": _same,
     "_abs": abs, "_bool": bool, "_complex": complex, "_float": _float, "_int": _int, "_len": _len, "_max": max,
     "_min": min, "_round": _round, "range": range,
 }  # fmt: skip
@@ -202,3 +300,7 @@ HELPERS.update({f"_math_{name}": _guarded(name) for name in MATH if hasattr(math
 HELPERS.update({f"_math_{name}": _integral(name) for name in ("floor", "ceil", "trunc")})
 HELPERS["_math_pow"] = _real_pow
 HELPERS.update({f"_type_{name}": _type(dtype) for name, dtype in DTYPES.items()})
+HELPERS.update({f"_to_{dtype}": partial(rounded, dtype=dtype) for dtype in ("f2", "bf16", "c8")})
+HELPERS.update({f"_to_{dtype}": partial(wrap, dtype=dtype) for dtype in ("i1", "i2", "i4")})
+HELPERS.update({f"_host_{name}": HELPERS[f"_type_{name}"] for name in DTYPES})
+HELPERS.update(_host_float32=Single, _host_float16=Half)

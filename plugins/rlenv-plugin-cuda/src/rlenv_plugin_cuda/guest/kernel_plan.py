@@ -6,12 +6,13 @@ import math
 import random
 
 from kernel_memory import Broken, Buffer, Clock, Input
+from kernel_numbers import Half, Single
 from kernel_store import CODES, SIZES, storage
 from kernel_threads import BLOCK_LIMITS, GRID_LIMITS, THREADS, Shape, run_launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 __all__ = ["Handle", "Host"]
@@ -19,6 +20,7 @@ __all__ = ["Handle", "Host"]
 LAUNCHES = 4096
 TEMPORARY_BYTES = 256 << 20
 SHARED_BYTES = 48 << 10
+NUMBERS = (int, float, bool, complex, Single, Half)
 
 
 class Handle:
@@ -41,14 +43,14 @@ class Host:
     """``_h``: allocates, launches, counts.
 
     Args:
-        kernels: name → rewritten code, of kernels only.
+        kernels: (name, arguments) → rewritten code, for arguments of these types.
         limits: "shared" bytes and "threads_per_block" at most.
         chance: orders of blocks and threads, poison of what is allocated.
     """
 
     def __init__(
         self,
-        kernels: Mapping[str, Any],
+        kernels: Callable[[str, Sequence[Any]], Any],
         buffers: Sequence[Input],
         limits: Mapping[str, int],
         chance: random.Random,
@@ -112,12 +114,7 @@ class Host:
             argument._array if isinstance(argument, Handle) else argument for argument in arguments
         ]
         for argument in given:
-            if not hasattr(argument, "ndim") and argument.__class__ not in (
-                int,
-                float,
-                bool,
-                complex,
-            ):
+            if not hasattr(argument, "ndim") and argument.__class__ not in NUMBERS:
                 raise Broken(
                     "type",
                     f"{name} is given {type(argument).__name__}; kernels take arrays and numbers",
@@ -132,7 +129,7 @@ class Host:
             if isinstance(buffer, Buffer):
                 buffer.forget()
         self.clock.races.clear()
-        code, chance = self.kernels[name], self.chance
+        code, chance = self.kernels(name, given), self.chance
         used: int = run_launch(
             code, given, shape, self.clock, chance=chance, limit=self.shared_limit
         )

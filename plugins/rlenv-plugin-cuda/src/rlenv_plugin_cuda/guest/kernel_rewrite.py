@@ -1,15 +1,14 @@
 """From an answer that keeps the rules to Python that runs on checked memory.
 
 Barriers become yields: a function that has one, or calls one that has, is a generator.  Thread indices become
-attributes of the thread that runs, ``_c``; division, shifts and powers become calls that follow the device and not
-Python; everything keeps its line, so that what goes wrong can name it.
+attributes of the thread that runs, ``_c``; everything keeps its line, so that what goes wrong can name it.  Arithmetic
+here is that of launch plans and constants; ``kernel_typed`` has that of kernels.
 """
 
 from __future__ import annotations
 
 import ast
 
-import kernel_numbers
 from kernel_rules import (
     BARRIERS,
     CALLS,
@@ -23,11 +22,7 @@ from kernel_rules import (
     Function,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import CodeType
-
-__all__ = ["FILE", "built", "compiled", "waiting"]
+__all__ = ["FILE", "Rewriter", "waiting"]
 
 FILE = "answer.py"
 _HELPERS = {
@@ -39,26 +34,6 @@ _HELPERS = {
     ast.RShift: "_shr",
     ast.Mult: "_mul",
 }
-
-
-def compiled(answer: Answer) -> CodeType:
-    """The code of an answer, once: its tree is rewritten in place."""
-    waits = waiting(answer)
-    constants: list[ast.stmt] = [
-        ast.Assign([ast.Name(name, ast.Store())], _Rewriter(answer, waits, None).visit(value))
-        for name, value in answer.constants.items()
-    ]
-    functions = [_Rewriter(answer, waits, f).definition() for f in answer.functions.values()]
-    module = ast.Module([*constants, *functions], [])
-    ast.fix_missing_locations(module)
-    return compile(module, FILE, "exec")
-
-
-def built(code: CodeType) -> dict[str, object]:
-    """A fresh namespace in which the functions of the answer are: kernels and device functions take ``_c`` first."""
-    space: dict[str, object] = {"__builtins__": {}, **kernel_numbers.HELPERS}
-    exec(code, space)  # noqa: S102 - only what the rules let through
-    return space
 
 
 def waiting(answer: Answer) -> set[str]:
@@ -95,23 +70,39 @@ def _barrier(full: str) -> bool:
     return module == "cuda" and (name in BARRIERS or (name in WARP and name != "activemask"))
 
 
-class _Rewriter(ast.NodeTransformer):
-    def __init__(self, answer: Answer, waits: set[str], function: Function | None) -> None:
+class Rewriter(ast.NodeTransformer):
+    """Rewrites one function in place, or an expression.
+
+    Args:
+        answer: whose function it is.
+        waits: functions in which a thread may wait.
+        node: the function.
+        first: the parameter before its own: ``_h`` of a plan, ``_c`` of what runs in threads.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        waits: set[str],
+        node: ast.FunctionDef | None = None,
+        first: str = "",
+    ) -> None:
         self.answer = answer
         self.waits = waits
-        self.function = function
+        self.node, self.first = node, first
         self.sites = 0
 
-    def definition(self) -> ast.FunctionDef:
-        assert self.function is not None
-        node = self.function.node
-        body = [self.visit(statement) for statement in node.body]
-        first = ["_h"] if self.function.role == "plan" else ["_c"]
-        arguments = [ast.arg(name) for name in [*first, *self.function.parameters]]
+    def definition(self, name: str) -> ast.FunctionDef:
+        """The function under this name."""
+        assert self.node is not None
+        own = self.node.args.args
+        module = ast.Module(self.node.body, [])
+        self.generic_visit(module)
+        arguments = [ast.arg(each) for each in (self.first, *(argument.arg for argument in own))]
         made = ast.FunctionDef(
-            node.name, ast.arguments([], arguments, None, [], [], None, []), body, [], None, None
-        )
-        return ast.copy_location(made, node)
+            name, ast.arguments([], arguments, None, [], [], None, []), module.body or [ast.Pass()], [], None, None
+        )  # fmt: skip
+        return ast.copy_location(made, self.node)
 
     # -- names ---------------------------------------------------------------------------------------
 
@@ -126,9 +117,11 @@ class _Rewriter(ast.NodeTransformer):
     def _named(self, node: ast.expr, full: str) -> ast.expr:
         module, _, name = full.partition(".")
         if module == "math" or (module == "numpy" and name in NUMBERS):
-            made: ast.expr = ast.Name(f"_math_{name}", ast.Load())
+            where = "host" if self.first == "_h" and name in ("ceil", "floor", "trunc") else "math"
+            made: ast.expr = ast.Name(f"_{where}_{name}", ast.Load())
         elif module in ("numba", "numpy") and name.rpartition(".")[2] in DTYPES:
-            made = ast.Name(f"_type_{name.rpartition('.')[2]}", ast.Load())
+            last = name.rpartition(".")[2]
+            made = ast.Name(f"_{'host' if self.first == '_h' else 'type'}_{last}", ast.Load())
         elif name in INDICES:
             made = self._thread(INDICES[name])
         elif name in FACTS:
@@ -154,31 +147,17 @@ class _Rewriter(ast.NodeTransformer):
         self, at: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr
     ) -> ast.expr:
         helper = _HELPERS.get(type(op))
-        if helper is None or (helper == "_mul" and _plain_product(left, right)):
+        if helper is None:
             made: ast.expr = ast.BinOp(left, op, right)
         else:
             made = ast.Call(ast.Name(helper, ast.Load()), [left, right], [])
         return ast.copy_location(made, at)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        value = self.visit(node.value)
-        if type(node.op) not in _HELPERS:
-            target = self.visit(node.target)
-            return ast.copy_location(ast.AugAssign(target, node.op, value), node)
-        if isinstance(node.target, ast.Name):
-            left: ast.expr = ast.Name(node.target.id, ast.Load())
-            target = node.target
-            made = ast.Assign([target], self._operation(node, left, node.op, value))
-            return ast.copy_location(made, node)
-        # array[index] op= value: `_at` keeps the index from being worked out twice
-        assert isinstance(node.target, ast.Subscript)
-        node.target = _flat(node.target)
-        array, index = self.visit(node.target.value), self.visit(node.target.slice)
-        keep = ast.NamedExpr(ast.Name("_at", ast.Store()), index)
-        left = ast.Subscript(array, keep, ast.Load())
-        result = self._operation(node, left, node.op, value)
-        made = ast.Assign([ast.Subscript(array, ast.Name("_at", ast.Load()), ast.Store())], result)
-        return ast.copy_location(made, node)
+        assert isinstance(node.target, ast.Name)  # a plan writes no elements
+        left = ast.Name(node.target.id, ast.Load())
+        value = self._operation(node, left, node.op, self.visit(node.value))
+        return ast.copy_location(ast.Assign([node.target], value), node)
 
     # -- calls ---------------------------------------------------------------------------------------
 
@@ -189,7 +168,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Subscript):
             made: ast.expr = self._launch(node, args)
         elif not full and isinstance(node.func, ast.Name):
-            made = self._called(node.func.id, args)
+            made = self._called(node, node.func.id, args)
         elif module == "cuda" and (name in BARRIERS or name in WARP):
             made = self._wait(name, args)
         elif module == "cuda" and name in CALLS:
@@ -211,13 +190,14 @@ class _Rewriter(ast.NodeTransformer):
 
     def _site(self) -> ast.expr:
         self.sites += 1
-        assert self.function is not None
-        return ast.Constant(f"{self.function.name}:{self.sites}")
+        assert self.node is not None
+        return ast.Constant(f"{self.node.name}:{self.sites}")
 
-    def _called(self, name: str, args: list[ast.expr]) -> ast.expr:
+    def _called(self, node: ast.Call, name: str, args: list[ast.expr]) -> ast.expr:
         if name in self.answer.functions:
-            call = ast.Call(ast.Name(name, ast.Load()), [ast.Name("_c", ast.Load()), *args], [])
-            return ast.YieldFrom(call) if name in self.waits else call
+            symbol = ast.Name(node.symbol, ast.Load())  # type: ignore[attr-defined]
+            made = ast.Call(symbol, [ast.Name("_c", ast.Load()), *args], [])
+            return ast.YieldFrom(made) if name in self.waits else made
         return ast.Call(ast.Name(f"_{name}" if name != "range" else "range", ast.Load()), args, [])
 
     def _wait(self, name: str, args: list[ast.expr]) -> ast.expr:
@@ -244,18 +224,3 @@ def _flat(node: ast.Subscript) -> ast.Subscript:
         return node
     index = ast.copy_location(ast.Tuple(parts, ast.Load()), node)
     return ast.copy_location(ast.Subscript(inner, index, node.ctx), node)
-
-
-def _plain_product(left: ast.expr, right: ast.expr) -> bool:
-    """Whether a product cannot leave 64 bits: of indices and dimensions, as in ``blockIdx.x * blockDim.x``."""
-
-    def small(node: ast.expr) -> bool:
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, int) and abs(node.value) < 1 << 31
-        return (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "_c"
-        )
-
-    return small(left) and small(right)

@@ -10,11 +10,11 @@ import threading
 from importlib import import_module
 
 import kernel_plan
-import kernel_rewrite
 import kernel_runner
 from kernel_memory import Broken
 from kernel_rules import DTYPES
 from kernel_store import SIZES
+from kernel_typed import Code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Simulated:
             body.append(ast.Assign([ast.Name(name, ast.Store())], copy.deepcopy(value)))
         body += [copy.deepcopy(function.node) for function in functions]
         module = ast.fix_missing_locations(ast.Module(body, []))
-        self.code = kernel_rewrite.compiled(answer)
+        self.code = Code(answer)
         exec(compile(module, FILE, "exec"), space)  # noqa: S102 - only what the rules let through
         self.kernels = {f.name: space[f.name] for f in functions}
 

@@ -29,20 +29,22 @@ def wrap(value: int, dtype: str) -> int:
     return value - (1 << bits) if dtype[0] == "i" and value >> (bits - 1) else value
 
 
-def rounded(value: float, dtype: str) -> float:
-    """A number as f2 or bf16 keeps it: nearest, ties to even."""
+def rounded(value: Any, dtype: str) -> Any:
+    """A number as f2, bf16, f4 or c8 keeps it: nearest, ties to even, infinite beyond its range."""
+    if dtype == "c8":
+        return complex(rounded(value.real, "f4"), rounded(value.imag, "f4"))
     value = float(value)
     if dtype == "f2":
         try:
             return float(struct.unpack("<e", struct.pack("<e", value))[0])
         except OverflowError:
             return float("inf") if value > 0 else float("-inf")
-    if math.isnan(value) or value in (float("inf"), float("-inf")):
-        return value
-    try:
-        (bits,) = struct.unpack("<I", struct.pack("<f", value))
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+    cell = array("f", [value])
+    if dtype == "f4" or math.isnan(value) or cell[0] in (float("inf"), float("-inf")):
+        return cell[0]
+    (bits,) = struct.unpack("<I", cell.tobytes())
+    if cell[0] != value:  # cut and mark what is lost, so that one rounding is left
+        bits = (bits - (abs(cell[0]) > abs(value))) | 1
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     return float(struct.unpack("<f", struct.pack("<I", bits))[0])
 

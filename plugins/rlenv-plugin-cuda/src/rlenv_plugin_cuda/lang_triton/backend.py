@@ -26,6 +26,7 @@ _MODULES = (
     "guest/triton_host",
     "guest/triton_library",
     "guest/triton_machine",
+    "guest/triton_rounding",
     "guest/triton_serve",
     "memory",
     "names",

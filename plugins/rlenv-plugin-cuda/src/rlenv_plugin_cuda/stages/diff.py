@@ -127,7 +127,11 @@ def _result(kernel: Kernel, golden: Golden, case: Case, trial: Trial, source: st
         return _Result(f"{trial.broken}: {said}" if said else trial.broken, trial.line, broken=True)
     if len(trial.outputs) != len(kernel.outputs):
         return _Result("another number of outputs")
-    found = differences(kernel, trial.outputs, golden(case.values, case.sizes))
+    want = golden(case.values, case.sizes)
+    found = differences(kernel, trial.outputs, want)
+    if trial.fused is not None and not all(one.equal for one in found):
+        fused = differences(kernel, trial.fused, want)
+        found = fused if all(one.equal for one in fused) else found
     names = [array.name for array in kernel.outputs]
     wrong = [(name, one) for name, one in zip(names, found, strict=True) if not one.equal]
     if not wrong:

@@ -14,6 +14,7 @@ from ..names import BUILTINS, LOOPS
 from ..rules import Answer
 from .triton_library import builtins_of, libdevice
 from .triton_machine import FILE, Machine, dtype_of
+from .triton_rounding import behind
 
 __all__ = ["built", "plain"]
 
@@ -34,6 +35,8 @@ class _Rewrite(ast.NodeTransformer):
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
         self.used: dict[str, str] = {}
+        self.stored: set[str] = set()  # in the function at hand, so far
+        self.tests = 0
 
     def _global(self, node: ast.expr, full: str) -> ast.expr:
         name = f"__{len(self.used)}_{full.rpartition('.')[2]}"
@@ -70,10 +73,60 @@ class _Rewrite(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.decorator_list, node.returns = [], None
+        self.stored = set()
         for argument in (*node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
+            self.stored.add(argument.arg)
         self.generic_visit(node)
         return node
+
+    # -- numbers that only Python holds, where a compiled kernel has tensors ---------------------------
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.generic_visit(node)
+        self.stored |= _stored(node)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        self.generic_visit(node)
+        self.stored |= _stored(node)
+        return node
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        unrolled = (
+            isinstance(node.iter, ast.Call)
+            and self.answer.names.dotted(node.iter.func) == "triton.language.static_range"
+        )
+        before = [] if unrolled else behind(_stored(*node.body) & self.stored)
+        self.stored |= _stored(node.target)
+        self.generic_visit(node)
+        if not unrolled:
+            assert isinstance(node.target, ast.Name)
+            node.body[:0] = behind([node.target.id])
+        return [*before, node]
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        before = behind(_stored(*node.body) & self.stored)
+        self.generic_visit(node)
+        return [*before, node]
+
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        names = _stored(*node.body, *node.orelse)
+        self.generic_visit(node)
+        self.tests += 1
+        test = f"__test{self.tests}"
+        keep = ast.Assign([ast.Name(test, ast.Store())], node.test)
+        node.test = ast.Name(test, ast.Load())
+        return [keep, node, *behind(names, test)]
+
+
+def _stored(*nodes: ast.AST) -> set[str]:
+    return {
+        part.id
+        for node in nodes
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
 
 
 def built(
@@ -84,6 +137,7 @@ def built(
     nodes = [rewrite.visit(copy.deepcopy(function.node)) for function in answer.functions.values()]
     module = ast.fix_missing_locations(ast.Module(nodes, []))
     space: dict[str, Any] = {"__builtins__": {}, **builtins_of(machine)}
+    space.update(__carried=machine.carried, __absent=UnboundLocalError)
     space.update({name: plain(value) for name, value in constants.items()})
     space.update({name: _meaning(machine, full) for full, name in rewrite.used.items()})
     exec(compile(module, FILE, "exec", dont_inherit=True), space)  # held against the rules before  # noqa: S102

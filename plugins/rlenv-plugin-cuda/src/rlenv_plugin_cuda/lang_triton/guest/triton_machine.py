@@ -17,6 +17,7 @@ from typing import Any
 
 from ...planning.values import Trouble
 from ..memory import Space
+from .triton_rounding import Rounding, whole_sums
 
 np: Any = import_module("numpy")
 
@@ -43,6 +44,7 @@ class Machine:
         self.space: Space | None = None
         self.tl = tl
         self.triton = triton
+        self.rounding = Rounding(tl, _Handle, to_f4, to_bf16)
         _install(self)
 
     def memory(self) -> Space:
@@ -67,6 +69,15 @@ class Machine:
         """A pointer to the elements of a buffer."""
         kind = tl.pointer_type(dtype_of(code))
         return tl.tensor(_Handle(np.array([base], np.uint64), kind), kind)
+
+    def carried(self, value: Any, test: Any = None) -> Any:
+        """A Python number as the compiler keeps it where it is not known; ``test`` is what decides, if anything does."""
+        known = test is not None and not isinstance(test, tl.core.tensor)
+        if known or value.__class__ not in (int, float):
+            return value
+        if value.__class__ is float and interpreter.interpreter_semantic.to_tensor_type(value) == tl.float64:  # fmt: skip
+            return tl.tensor(_Handle(np.array([value], np.float64), tl.float64), tl.float64)
+        return self.number(value)
 
     def number(self, value: float) -> Any:
         """A number as a launch passes it."""
@@ -107,6 +118,7 @@ def _install(made: Machine) -> None:
         setattr(kind, name, _widened(getattr(kind, name)))
     for name in ("create_idiv", "create_dot", "create_fma", "create_fabs", "create_rsqrt"):
         setattr(kind, name, _widened(getattr(kind, name)))
+    whole_sums(made.rounding, interpreter, kind)
     setattr(kind, "cast_impl", _cast(kind.cast_impl))  # noqa: B010
     setattr(kind, "create_fp_to_fp", _cast(kind.create_fp_to_fp))  # noqa: B010
 
