@@ -161,11 +161,6 @@ def judged(leaf: Leaf, outcome: object, seconds: float) -> StageResult:
         said = "an awaitable from a plain check; write async def"
     elif not leaf.is_function or type(outcome) is Outcome:
         said = type(outcome).__name__
-    elif outcome is None:
-        said = (
-            "None; return 0.0 for a response that you cannot read, or declare may_abstain = True "
-            "to leave it unscored"
-        )
     else:
         return _function_result(leaf, outcome, seconds)
     return faulted(leaf, "contract", f"a stage returns an Outcome, not {said}", seconds)

@@ -183,6 +183,11 @@ def outcome_of(returned: object) -> Outcome:
     Raises:
         ScoreError: for anything else.
     """
+    if returned is None:
+        raise ScoreError(
+            "None; return 0.0 for a response that you cannot read, or declare may_abstain = True to "
+            "leave it unscored"
+        )
     if not isinstance(returned, Mapping):
         return Outcome(_plain(returned))
     if "score" not in returned:
