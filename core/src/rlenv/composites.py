@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Mapping
 from itertools import count
+from operator import mul
 from typing import Any, ClassVar, TypeAlias, cast
 from weakref import WeakValueDictionary
 
@@ -171,9 +172,8 @@ class Composite:
     """A stage made of slots, stages and functions.  Subclasses implement ``fold``."""
 
     name: ClassVar[str] = "composite"
-    shapes: ClassVar[bool] = (
-        False  # whether weight, gate, penalty and bonus of the children mean anything
-    )
+    # Whether weight, penalty and bonus of the children mean anything.
+    shapes: ClassVar[bool] = False
 
     def __init__(self, slots: Iterable[Any]) -> None:
         self.slots: tuple[Slot, ...] = tuple(_slots_of(slots))
@@ -271,57 +271,42 @@ def _gated(slot: Slot, score: float) -> float:
     return 0.0 if slot.gate is not None and score < slot.gate else score
 
 
-class _Extreme(Composite):
-    """Shared by any and all: run until one child decides, else take the extreme of the scores."""
+class _Joined(Composite):
+    """The scores joined to one; ends early where no further score can change it."""
 
-    decisive: ClassVar[float]
+    join: ClassVar[Any]  # of two scores
+    decisive: ClassVar[float]  # what no further score changes
 
     def fold(self) -> Fold:
-        best = 1.0 - self.decisive
+        value = 0.0 if self.decisive else 1.0
         fault: Fault | None = None
         for i in range(len(self.slots)):
             result = yield i
             if result.outcome is None:
                 fault = fault or result.fault
                 continue
-            score = _gated(self.slots[i], result.outcome.score)
-            if score == self.decisive:
-                return Combined(score, score, None, result.stage)
-            best = max(best, score) if self.decisive else min(best, score)
-        return Combined(best, best) if fault is None else Combined(None, None, fault)
+            value = type(self).join(value, _gated(self.slots[i], result.outcome.score))
+            if value == self.decisive:
+                return Combined(value, value, None, result.stage)
+        return Combined(value, value) if fault is None else Combined(None, None, fault)
 
 
-class AnyOf(_Extreme):
+class AnyOf(_Joined):
     """The best child's score; ends early at 1.  A fault leaves it open unless a child reaches 1."""
 
-    name = "any"
-    decisive = 1.0
+    name, join, decisive = "any", max, 1.0
 
 
-class AllOf(_Extreme):
+class AllOf(_Joined):
     """The worst child's score; ends early at 0.  A fault leaves it open unless a child is 0."""
 
-    name = "all"
-    decisive = 0.0
+    name, join, decisive = "all", min, 0.0
 
 
-class Product(Composite):
+class Product(_Joined):
     """The product of the scores; ends early at 0.  A fault leaves it open unless a child is 0."""
 
-    name = "product"
-
-    def fold(self) -> Fold:
-        value = 1.0
-        fault: Fault | None = None
-        for i in range(len(self.slots)):
-            result = yield i
-            if result.outcome is None:
-                fault = fault or result.fault
-                continue
-            value *= _gated(self.slots[i], result.outcome.score)
-            if value == 0.0:
-                return Combined(0.0, 0.0, None, result.stage)
-        return Combined(value, value) if fault is None else Combined(None, None, fault)
+    name, join, decisive = "product", mul, 0.0
 
 
 class Quorum(Composite):

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from attrs import evolve
 
+from .composites import COMPOSITES, Slot
 from .hooks import Examples, hookimpl
-from .stages import Stages
 from .values import Task
 
 RLENV_API = 1
 
 
 @hookimpl
-def rlenv_stages() -> Stages:
-    return {
-        "equal": "rlenv.equal:Equal",
-        "pipeline": "rlenv.composites:Pipeline",
-        "any": "rlenv.composites:AnyOf",
-        "all": "rlenv.composites:AllOf",
-        "product": "rlenv.composites:Product",
-        "quorum": "rlenv.composites:Quorum",
-        "first": "rlenv.composites:First",
-    }
+def rlenv_stages() -> dict[str, Any]:
+    return {"equal": "rlenv.equal:Equal", **COMPOSITES}
 
 
 @hookimpl
 def rlenv_examples() -> dict[str, Examples]:
-    from .composites import Slot
     from .equal import Equal
 
     task = Task("Which city is the capital of France?", "Paris")
@@ -37,5 +30,4 @@ def rlenv_examples() -> dict[str, Examples]:
     )
     two = evolve(equal, options={"slots": [Slot("one", Equal()), Slot("two", Equal())]})
     quorum = evolve(two, options={**two.options, "k": 2})
-    names = ("pipeline", "any", "all", "product", "first")
-    return {"equal": equal, **dict.fromkeys(names, two), "quorum": quorum}
+    return {"equal": equal, **dict.fromkeys(COMPOSITES, two), "quorum": quorum}

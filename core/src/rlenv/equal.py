@@ -107,10 +107,7 @@ class Equal:
 
 def _blank(text: str) -> bool:
     """Whether nothing of the text can be seen."""
-    for char in text:  # noqa: SIM110 - the first character mostly decides, and this runs per response
-        if category(char) not in _UNSEEN:
-            return False
-    return True
+    return all(category(char) in _UNSEEN for char in text)
 
 
 def _texts(answer: Any) -> list[str]:
