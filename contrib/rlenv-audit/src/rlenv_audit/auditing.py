@@ -81,8 +81,7 @@ def audit(
         ConfigError: the target cannot be loaded or asked, or an argument makes no sense; nothing was audited.
     """
     limits, (chosen, installed) = Thresholds.read(fail_on), _chosen(only)
-    most, budget = _profile(profile, budget)
-    start = time.monotonic()
+    (most, budget), start = _profile(profile, budget), time.monotonic()
     spec = Spec(placed(target), signature, placed(tasks_from), seed, size=_made(tasks), python=placed(python))  # fmt: skip
     other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
     with _held(spec, patience, loading, not right) as held, _opinion(other, patience, loading) as opinion:  # fmt: skip
@@ -92,8 +91,8 @@ def audit(
             pass_mark=pass_mark or held.pass_mark, second=opinion,
         )  # fmt: skip
         results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
-    card = _card(target, bench, results, profile, budget, start)
-    return _judged(evolve(card, probes=installed), limits, step)
+    card = evolve(_card(target, bench, results, profile, budget, start), probes=installed)
+    return _judged(card, limits, step)
 
 
 def _bench(
