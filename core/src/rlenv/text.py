@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-__all__ = ["Block", "Thinking", "VisibleText", "fenced_blocks", "has_language", "last_block", "line_of", "read", "visible"]  # fmt: skip
+__all__ = ["Block", "Thinking", "VisibleText", "fenced_blocks", "has_language", "last_block", "line_of", "read", "visible", "whole_block"]  # fmt: skip
 
 Thinking: TypeAlias = Literal["hide", "closed", "keep"]
 _TAGS = [p + n for p in ("", "seed:") for n in ("think", "thinking", "reasoning", "thought", "thoughts")]  # fmt: skip
@@ -292,6 +292,11 @@ class Block:
     outer: tuple[int, int]
     closed: bool = True
 
+    @property
+    def source(self) -> str:
+        """Its text as a program: lines end in ``\\n``, the last one too."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+
 
 def fenced_blocks(text: str, languages: Collection[str] | None = None) -> Iterator[Block]:
     """The fenced blocks of a text, in order, as CommonMark reads them.
@@ -333,6 +338,16 @@ def last_block(text: str, languages: Collection[str]) -> Block | None:
         if block.text.strip() and (block.language or chosen is None or not chosen.language):
             chosen = block
     return chosen
+
+
+def whole_block(text: str) -> Block | None:
+    """All of a text as one block, from its first line that is not blank; None where it is blank."""
+    start = len(text) - len(text.lstrip())
+    if start == len(text):
+        return None
+    start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    held = text[start:].removeprefix("\ufeff").rstrip()
+    return Block(held, "", start, len(text), (start, len(text)))
 
 
 def has_language(block: Block, languages: Collection[str]) -> bool:
