@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv.text import fenced_blocks, last_block, line_of, whole_block
@@ -148,17 +147,6 @@ BIG = {
 }
 
 
-def seconds(text: str) -> float:
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        for _ in fenced_blocks(text):
-            pass
-        best = min(best, time.process_time() - start)
-    return best
-
-
 @pytest.mark.parametrize("name", BIG)
 def test_finding_blocks_takes_time_in_proportion(name: str) -> None:
-    once = BIG[name] * (200_000 // len(BIG[name]))
-    assert seconds(once + once) < 3 * seconds(once) + 0.02
+    assert_linear(lambda text: list(fenced_blocks(text)), BIG[name])

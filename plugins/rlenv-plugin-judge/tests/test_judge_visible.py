@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from rlenv import Environment, Task, Trajectory
+from rlenv import Environment, Task
 from rlenv_plugin_judge.protocol.ask import after_thinking
 from rlenv_plugin_judge.scripted import Scripted
 
@@ -88,7 +88,7 @@ def test_hidden_reasoning_is_no_part_of_max_chars(asked: list[str]) -> None:
 @pytest.mark.parametrize("scope", ["turn", "trajectory"])
 def test_no_turn_of_a_conversation_shows_its_reasoning(scope: str, asked: list[str]) -> None:
     turn = {"role": "assistant", "content": f"<think>{SECRET}</think>Paris"}
-    said = Trajectory([{"role": "user", "content": "<think>?"}, turn, turn])
+    said = [{"role": "user", "content": "<think>?"}, turn, turn]
     with made("judge/rubric", criteria=[{"text": "It is right.", "scope": scope}]) as env:
         env.evaluate(ASKED, said)
     assert asked
