@@ -86,6 +86,8 @@ BROKEN: list[tuple[str, Any, dict[str, Any]]] = [
     ("unscored", Works(world.converts), {}),
     ("unscored", Does(world.quotes), {"attacks": [Attack("drop", lambda _task: "'); DROP")]}),
     ("inline", Does(world.sleeps), {}),
+    ("inline", Does(world.calls), {}),
+    ("inline", Does(world.dawdles), {}),
     ("loop", world.Blocks(), {}),
     ("loop", world.Hogs(), {}),
     ("group", world.FirstWins(), {}),

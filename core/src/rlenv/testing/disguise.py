@@ -76,3 +76,20 @@ def sleeps() -> tuple[list[str], list[str]]:
 
     _replace("sleep", noting)
     return noted, on_loop
+
+
+def calls() -> list[str]:
+    """A list that grows by a place whenever somebody waits for ``rlenv.workers.call``."""
+    from rlenv.workers import call
+
+    noted: list[str] = []
+    module = sys.modules[call.__module__]
+    submit = vars(module)["_submit"]
+
+    def noting(*args: Any) -> Any:
+        caller = sys._getframe(2)
+        noted.append(f"{caller.f_code.co_filename}:{caller.f_lineno}")
+        return submit(*args)
+
+    vars(module)["_submit"] = noting
+    return noted

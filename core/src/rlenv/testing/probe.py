@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,11 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from rlenv.stages import Attempt
+
 from .bench import Bench, Pair, said
+
+INLINE_CPU = 0.010  # seconds that an inline stage may take for a text of its inline_limit
 
 BASE = {
     "PYTHONHASHSEED": "0",
@@ -48,6 +53,7 @@ class Wish:
         shift: seconds that its clock is ahead.
         comma: whether its locale writes 1,5 for 1.5.
         threads: how many ask at once.
+        costs: measure what the check of each pair costs, and nothing else.
     """
 
     environ: Mapping[str, str] = field(factory=dict)
@@ -56,11 +62,18 @@ class Wish:
     shift: float = 0.0
     comma: bool = False
     threads: int = 0
+    costs: bool = False
 
 
 @define
 class Report:
-    """What a probe saw.  ``said`` holds (index of the pair, what was said) in the order of asking."""
+    """What a probe saw.
+
+    Args:
+        said: (index of the pair, what was said) in the order of asking.
+        called: where it waited for ``rlenv.workers.call``.
+        costs: CPU seconds of the check of each pair.
+    """
 
     said: list[tuple[int, str]] = field(factory=list)
     together: list[tuple[int, str]] = field(factory=list)
@@ -71,6 +84,8 @@ class Report:
     held: list[str] = field(factory=list)
     put: set[str] = field(factory=set)
     got: set[str] = field(factory=set)
+    called: list[str] = field(factory=list)
+    costs: list[float] = field(factory=list)
 
 
 class ProbeError(Exception):
@@ -145,13 +160,16 @@ def main(reply: str) -> None:
         disguise.clock(wish.shift)
     if wish.comma:
         disguise.comma()
-    slept, held = disguise.sleeps()
+    (slept, held), called = disguise.sleeps(), disguise.calls()
     origin, before, pairs = pickle.loads(blob)  # noqa: S301 - after the disguise, which modules must see
     bench = Bench(_built(origin), pairs, before=before, here=True)
     with open(reply, "wb"):
         pass  # it is loaded: what goes wrong from here on, the stage has done
-    report = _report(bench, pairs, wish, places)
+    report = (
+        Report(costs=_costs(bench, pairs)) if wish.costs else _report(bench, pairs, wish, places)
+    )
     report.slept, report.held = sorted(set(slept)), sorted(set(held))
+    report.called = sorted(set(called))
     with open(reply, "wb") as file:
         pickle.dump(report, file)
     sys.stdout.flush()
@@ -185,6 +203,30 @@ def _report(bench: Bench, pairs: Sequence[Pair], wish: Wish, places: list[str]) 
     if wish.threads:
         report.together = _together(bench, pairs, wish.threads)
     return report
+
+
+def _costs(bench: Bench, pairs: Sequence[Pair]) -> list[float]:
+    """CPU seconds of this thread in the check, the least of three; of ten where it is more than a stage may take."""
+    leaf = bench.env._plan.leaves[-1]
+    check = leaf.check
+    assert check is not None
+    spent: list[float] = []
+
+    def timed(attempt: Attempt) -> object:
+        start = time.thread_time()
+        try:
+            return check(attempt)
+        finally:
+            spent.append(time.thread_time() - start)
+
+    leaf.check = timed
+    costs = []
+    for pair in pairs:
+        spent.clear()
+        while len(spent) < (3 if min(spent, default=0.0) <= INLINE_CPU else 10):
+            bench.result(*pair)
+        costs.append(min(spent))
+    return costs
 
 
 def _together(bench: Bench, pairs: Sequence[Pair], threads: int) -> list[tuple[int, str]]:

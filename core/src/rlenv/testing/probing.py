@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rlenv.pickling import pickled
 
-from .bench import Unchecked
+from .bench import Pair, Unchecked
 from .law import Broken
 from .probe import NotLoaded, ProbeError, Report, Wish, ask
 from .subject import Subject
@@ -12,8 +14,10 @@ from .subject import Subject
 SECONDS = 60.0
 
 
-def probe(subject: Subject, wish: Wish | None = None) -> Report:
-    """What a fresh process says of the subject's mixture of examples.
+def probe(
+    subject: Subject, wish: Wish | None = None, pairs: Sequence[Pair] | None = None
+) -> Report:
+    """What a fresh process says of some pairs, by default the subject's mixture of examples.
 
     Raises:
         Broken: when the fresh process hangs or dies.
@@ -23,8 +27,9 @@ def probe(subject: Subject, wish: Wish | None = None) -> Report:
     if wish is None and "plain" in subject.memory:
         subject.counted += len(subject.mixture)
         return _known(subject.memory["plain"])
-    found = _asked(subject, wish or Wish())
-    subject.counted += len(subject.mixture)
+    asked = subject.mixture if pairs is None else pairs
+    found = _asked(subject, wish or Wish(), asked)
+    subject.counted += len(asked)
     if wish is None:
         subject.memory["plain"] = found
     return _known(found)
@@ -36,8 +41,8 @@ def _known(found: Report | Broken | Unchecked) -> Report:
     return found
 
 
-def _asked(subject: Subject, wish: Wish) -> Report | Broken | Unchecked:
-    request = (subject.origin or subject.stage, subject.before, subject.mixture)
+def _asked(subject: Subject, wish: Wish, pairs: Sequence[Pair]) -> Report | Broken | Unchecked:
+    request = (subject.origin or subject.stage, subject.before, pairs)
     try:
         blob = pickled(request)
     except Exception as err:  # noqa: BLE001 - pickling runs code of the stage

@@ -215,6 +215,18 @@ def sleeps(attempt: Attempt) -> Outcome:
     return verdict(same(attempt))
 
 
+def calls(attempt: Attempt) -> Outcome:
+    from rlenv.workers import call
+
+    return verdict(same(attempt) and call("operator:add", 1, 1) == 2)
+
+
+def dawdles(attempt: Attempt) -> Outcome:
+    for _ in range(len(attempt.response) ** 2 // 8):
+        pass
+    return verdict(same(attempt))
+
+
 def sleeps_long(attempt: Attempt) -> Outcome:
     time.sleep(60 if len(attempt.response) > 900 else 0)
     return verdict(same(attempt))

@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rlenv.composites import Composite
-from rlenv.stages import Attempt
+from rlenv.stages import Attempt, attribute
 from rlenv.testing.bench import Pair
 from rlenv.testing.law import case, law, require, skip
+from rlenv.testing.probe import INLINE_CPU, Wish
 from rlenv.testing.probing import probe
 from rlenv.testing.subject import Subject
 from rlenv.values import StageResult
 
 UNITS = (
     "a", "0", " ", "\n", "(", "{", "[", "\\", "$", "-", ",", "ab ", "1,", "x+", "<a>", "`", '"', "\u0301", "\\boxed{", "<think>", "a" * 99 + " ", "é", "*", "#",
+)  # fmt: skip
+SHORT_UNITS = (
+    "[1] ", "1. ", "```\n", "```python\nx\n```\n", "| a | b |\n", "# a\n", "* a\n", ")(", "][", "}{", "{}", "[]", "()", "\\frac", "^", "=", "1+", "x^2 ", "</think>", "'", ";", "A. ", "https://a.b ", "a@b.c ",
 )  # fmt: skip
 HELD = 0.5  # seconds; whoever awaits gives the loop back within milliseconds
 SIZES = (30, 1_000, 20_000, 200_000)
@@ -57,11 +61,41 @@ def _long(known: list[str], size: int) -> Iterator[tuple[str, str]]:
 
 @law
 def test_inline(subject: Subject) -> None:
-    """An inline stage is done at once: it holds the caller's thread, so it neither sleeps nor waits."""
-    if getattr(subject.stage, "where", "worker") != "inline":
+    """An inline stage holds the caller's thread: it does not sleep, says if it waits, and costs 10 ms within its limit."""
+    stage = subject.stage
+    if getattr(stage, "where", "worker") != "inline":
         skip("it is no inline stage")
     seen = probe(subject)
     require(not seen.slept, "it sleeps at " + ", ".join(seen.slept[:3]))
+    waits = not seen.called or attribute(stage, "waits")
+    where = ", ".join(seen.called[:3])
+    require(waits, f"it waits for rlenv.workers.call at {where}: declare waits = True")
+    if subject.bench.group_only:
+        return
+    limit: int = attribute(stage, "inline_limit")
+    known = [response for _, response in sorted(subject.mixture, key=lambda p: -len(p[1]))][:2]
+    made = [(task, *row) for task in subject.tasks[:3] for row in _within(known, limit)]
+    pairs = [(task, response) for task, response, _ in made]
+    costs = probe(subject, Wish(costs=True), pairs).costs
+    worst = max(range(len(costs)), key=costs.__getitem__)
+    require(
+        costs[worst] <= INLINE_CPU,
+        f"it takes {costs[worst] * 1e3:.0f} ms of CPU for {made[worst][2]}, within its inline_limit of "
+        f"{limit:,} characters: make it cheaper, or declare a smaller inline_limit",
+        *case(pairs[worst]),
+    )
+
+
+def _within(known: list[str], limit: int) -> Iterator[tuple[str, str]]:
+    """Responses of as many characters as an inline stage must bear on a loop, and how each is made."""
+    for unit in (*UNITS, *SHORT_UNITS):
+        yield (unit * (limit // len(unit) + 1))[:limit], f"{unit!r} until {limit:,} characters"
+    for text in known:
+        for part in filter(None, (text, text[:1], text[-1:], f"{text}\n", *text.split()[:3])):
+            yield (
+                (part * (limit // len(part) + 1))[:limit],
+                f"{part!r:.60} until {limit:,} characters",
+            )
 
 
 @law
