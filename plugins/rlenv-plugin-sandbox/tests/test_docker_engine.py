@@ -15,6 +15,7 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_sandbox.docker import Docker
 from rlenv_plugin_sandbox.docker import engine as _engine
 
+pytestmark = pytest.mark.xdist_group("docker")
 pytest.importorskip("docker")
 
 

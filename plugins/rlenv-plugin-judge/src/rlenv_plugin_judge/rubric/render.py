@@ -6,53 +6,37 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
-from rlenv.text import Thinking, read
 from rlenv.values import Trajectory
 
-__all__ = ["Shown", "assistant_turns", "transcript"]
+__all__ = ["assistant_turns", "transcript"]
 
 MOST = 400_000  # characters; the middle of a longer conversation is left out
 
 
-@frozen
-class Shown:
-    """What a judge reads, and how many characters of hidden reasoning were left out of it."""
-
-    text: str
-    hidden: int = 0
-
-
-def transcript(trajectory: Trajectory, thinking: Thinking) -> Shown:
+def transcript(trajectory: Trajectory) -> str:
     """Every message with its role, tool calls written out."""
-    said = [_said(message, thinking) for message in trajectory.messages]
     text = "\n\n".join(
-        f"[{message.get('role', '?')}]\n{shown.text}"
-        for message, shown in zip(trajectory.messages, said, strict=True)
+        f"[{message.get('role', '?')}]\n{_said(message)}" for message in trajectory.messages
     )
-    if len(text) > MOST:
-        half = MOST // 2
-        left = f"[{len(text) - MOST} characters left out]"
-        text = f"{text[:half]}\n\n{left}\n\n{text[-half:]}"
-    return Shown(text, sum(shown.hidden for shown in said))
+    if len(text) <= MOST:
+        return text
+    half = MOST // 2
+    return f"{text[:half]}\n\n[{len(text) - MOST} characters left out]\n\n{text[-half:]}"
 
 
-def assistant_turns(trajectory: Trajectory, thinking: Thinking) -> list[Shown]:
+def assistant_turns(trajectory: Trajectory) -> list[str]:
     """What the assistant said, message by message; empty ones are left out."""
-    messages = [each for each in trajectory.messages if each.get("role") == "assistant"]
-    return [turn for message in messages if (turn := _said(message, thinking)).text.strip()]
+    turns = [
+        _said(message) for message in trajectory.messages if message.get("role") == "assistant"
+    ]
+    return [turn for turn in turns if turn.strip()]
 
 
-def _said(message: Mapping[str, Any], thinking: Thinking) -> Shown:
+def _said(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, (list, tuple)):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "".join(part for part in parts if isinstance(part, str))
     text = content if isinstance(content, str) else ""
-    hidden = 0
-    if message.get("role") == "assistant":
-        found = read(text, thinking)
-        text, hidden = found.text, found.hidden
-    if calls := message.get("tool_calls"):
-        text = f"{text}\n[tool calls] {json.dumps(calls, default=str)}".strip()
-    return Shown(text, hidden)
+    calls = message.get("tool_calls")
+    return f"{text}\n[tool calls] {json.dumps(calls, default=str)}".strip() if calls else text
