@@ -25,6 +25,7 @@ from benchmarks.trivial import Sleeper
 SIZES = {"1 kB": 1_000, "64 kB": 64_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 GOAL = 0.020
 TICK = 0.002
+LONGEST = 25.0  # seconds of sleep, within the deadline of a worker
 STAGES: Mapping[
     str, tuple[Mapping[str, Any], str, str]
 ] = {  # options, answer, what a response repeats
@@ -62,7 +63,7 @@ def measured(env: Environment, task: Task, response: str) -> tuple[float, float]
 
 
 def rows(use: str, sizes: Mapping[str, int], repeats: int) -> list[tuple[str, ...]]:
-    """One line for each size: the best of some repeats, of the stage and of the sleeper in turn."""
+    """One line for each size: of some repeats, stage and sleeper in turn, the first that meets the goal, else the best."""
     options, answer, unit = STAGES[use]
     task = Task("What is it?", answer=answer, id="t")
     found: list[tuple[str, ...]] = []
@@ -75,9 +76,11 @@ def rows(use: str, sizes: Mapping[str, int], repeats: int) -> list[tuple[str, ..
             best: tuple[float, float, float, float] | None = None
             for _ in range(repeats):
                 gap, seconds = measured(env, task, response)
-                beside, _ = measured(sleeper, task, f"{min(seconds, 2.0):.3f}")
+                beside, _ = measured(sleeper, task, f"{min(seconds, LONGEST):.3f}")
                 row = (gap - beside, gap, beside, seconds)
                 best = row if best is None else min(best, row)
+                if best[0] <= GOAL:
+                    break
             assert best is not None
             more, gap, beside, seconds = best
             met = "yes" if more <= GOAL else "NO"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from functools import partial
 from itertools import chain, islice
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar, Union
 
 from .crew import Crew, failure, payload
 from .engine import Run, Together, Walk, verdict
-from .groups import check_group_now, each_judged, group_call
+from .groups import check_group_now, each_judged
 from .host import CrewHost, drive
 from .plan import Leaf
 from .stages import Attempt
@@ -79,7 +78,7 @@ def _segment(
                 yield index, drive(walk_of(Run(attempt)))
             else:
                 run = Run(attempt)  # it broke its worker; the rest may still decide
-                crew.learn(run, crew.first, reply)
+                crew.learn(run, crew.plan.leaves[0], reply)
                 yield index, drive(verdict(crew.plan, run, CrewHost(crew, size), fingerprint))
             while idle:
                 yield idle.pop()
@@ -118,14 +117,10 @@ def concurrent(rows: Iterator[Row], walk_of: WalkOf) -> Iterator[tuple[int, Verd
                 yield index, stop.value
             else:
                 flying[index] = walk, future
-                future.add_done_callback(partial(_put, ready, index))
+                future.add_done_callback(lambda _, at=index: ready.put(at))
     finally:
         for _, future in flying.values():
             future.cancel()
-
-
-def _put(ready: SimpleQueue[int], index: int, _: Future[Any]) -> None:
-    ready.put(index)
 
 
 def grouped(attempts: list[Attempt], crew: Crew | None, walk_of: WalkOf) -> list[Verdict]:
@@ -160,7 +155,8 @@ def _together(leaf: Leaf, attempts: list[Attempt], crew: Crew | None) -> list[St
     if leaf.place == "caller":
         from .loops import shared_loop
 
-        future = shared_loop().submit(leaf, group_call(leaf, attempts), leaf.timeout)
+        check: Any = leaf.check_group
+        future = shared_loop().submit(leaf, lambda: check(attempts), leaf.timeout)
         return each_judged(leaf, future.result(), len(attempts), 0.0)
     if leaf.place == "inline" or crew is None:
         return check_group_now(leaf, attempts)

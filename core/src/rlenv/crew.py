@@ -6,7 +6,7 @@ import os
 import pickle
 import threading
 from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .engine import Run, faulted
 from .errors import ConfigError
@@ -47,7 +47,6 @@ class Crew:
         ]
         self.pools: dict[tuple[int, Env], Pool] = {}  # the first takes a moment
         self._lock = threading.Lock()
-        self.first = plan.leaves[0]
 
     def pool(self, size: int | None, env: Env) -> Pool:
         size = size or os.cpu_count() or 1
@@ -78,7 +77,8 @@ class Crew:
         return self._sent("Runner", env_of(leaf), payload(run, whole=False), size)
 
     def submit_group(self, leaf: Leaf, attempts: list[Attempt]) -> Future[Done | Failed]:
-        members = [(encode_attempt(a), needed(a, leaf)) for a in attempts]
+        made = [{k: v for k, v in a.artifacts.items() if k in leaf.takes} for a in attempts]
+        members = list(zip(map(encode_attempt, attempts), made, strict=True))
         return self._sent("GroupRunner", env_of(leaf), (leaf.index, members))
 
     def _sent(
@@ -155,7 +155,3 @@ def payload(run: Run, *, whole: bool) -> Wire:
     """What ``remote.Runner`` takes."""
     known = [encode_result(result) for result in run.log] if run.log else None
     return encode_attempt(run.attempt), known, run.attempt.artifacts or None, run.grouped, whole
-
-
-def needed(attempt: Attempt, leaf: Leaf) -> dict[type, Any]:
-    return {kind: made for kind, made in attempt.artifacts.items() if kind in leaf.takes}

@@ -270,9 +270,9 @@ class Environment:
             if crew is not None:
                 crew.close()
         if "caller" in self._plan.places:
-            from .loops import leave
+            from .loops import shared_loop
 
-            leave(self._plan.leaves)
+            shared_loop().leave(self._plan.leaves)
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -52,10 +52,3 @@ def each_judged(leaf: Leaf, said: object, size: int, seconds: float) -> list[Sta
         message = f"check_group returns one Outcome per attempt ({size}), not {count}"
         return [faulted(leaf, "contract", message, seconds) for _ in range(size)]
     return [judged(leaf, outcome, seconds) for outcome in said]
-
-
-def group_call(leaf: Leaf, attempts: Sequence[Attempt]) -> Callable[[], Any]:
-    """``check_group`` over these attempts, to be awaited on the shared loop."""
-    check = leaf.check_group
-    assert check is not None
-    return lambda: check(attempts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from functools import cache
 from time import perf_counter
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
     from .crew import Crew
 
-HELD = 0.005  # seconds that checks may hold a loop before it turns
-SENT_HERE = 1 << 16  # characters that are sent to a worker from the loop's own thread
+HELD = 0.005  # seconds after the first check of a turn of a loop in which others may begin
+SENT_HERE = 1 << 14  # characters that are sent to a worker from the loop's own thread
 _UNSENT = ("contract", "error", "pool")  # faults of the way to a worker, and not of a stage in it
-_held: WeakKeyDictionary[AbstractEventLoop, float] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[AbstractEventLoop, float] = WeakKeyDictionary()
 
 
 class CallerHost:
@@ -78,31 +79,34 @@ class AsyncHost(CrewHost):
             return (yield from _on_loop(leaf, run, seconds))
         inline, limit = leaf.place == "inline", leaf.inline_limit
         small = inline and text_size(run.attempt, limit) <= limit
-        if small and not leaf.waits:
+        if small and leaf.warm:
             return (yield from _in_turn(leaf, run.attempt))
         crew = None if small else self._crew or (yield off_loop(self._hire))
         if crew is not None and not (inline and leaf in crew.left):
             here = crew.pools and text_size(run.attempt, SENT_HERE) <= SENT_HERE
             reply = (
-                yield crew.submit(run, leaf) if here else (yield off_loop(crew.submit, run, leaf))
+                yield crew.submit(run, leaf)
+                if here
+                else (yield off_loop(crew.submit, run, leaf, threads=1))
             )
             if not (inline and getattr(reply, "kind", "") in _UNSENT):
                 return crew.learn(run, leaf, reply)
-        return (yield off_loop(check_now, leaf, run.attempt, ()))
+        result = yield off_loop(check_now, leaf, run.attempt, ())
+        leaf.warm = not leaf.waits  # the first check may import much
+        return result
 
 
 def _in_turn(leaf: Leaf, attempt: Attempt) -> Walk:
-    """Check on the caller's loop, after a turn of it where the checks before have held it for long."""
+    """Check on the caller's loop; where checks have held it for long, after the next turn of it."""
     from asyncio import get_running_loop
 
     loop = get_running_loop()
-    while _held.get(loop, 0.0) > HELD:
+    while perf_counter() - _turns.get(loop, math.inf) > HELD:
         yield None
-    if loop not in _held:
-        loop.call_soon(_held.pop, loop, None)
-    result = check_now(leaf, attempt)
-    _held[loop] = _held.get(loop, 0.0) + result.seconds
-    return result
+    if loop not in _turns:  # the first check of this turn
+        _turns[loop] = perf_counter()
+        loop.call_soon(_turns.pop, loop, None)
+    return check_now(leaf, attempt)
 
 
 def _on_loop(leaf: Leaf, run: Run, seconds: float) -> Walk:
@@ -138,16 +142,16 @@ async def adrive(walk: Walk) -> Any:
         return stop.value
 
 
-def off_loop(work: Callable[..., Any], *args: Any) -> Future[Any]:
-    """Call it in a thread."""
-    return _threads().submit(work, *args)
+def off_loop(work: Callable[..., Any], *args: Any, threads: int = 16) -> Future[Any]:
+    """Call it in one of so many threads; one for what keeps the interpreter to itself, as pickling does."""
+    return _executor(threads).submit(work, *args)
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def _executor(threads: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(16, thread_name_prefix="rlenv")
+    return ThreadPoolExecutor(threads, thread_name_prefix="rlenv")
 
 
-os.register_at_fork(after_in_child=_threads.cache_clear)
+os.register_at_fork(after_in_child=_executor.cache_clear)

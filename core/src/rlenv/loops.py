@@ -69,8 +69,6 @@ async def _outcome(leaf: Leaf, check: Callable[[], Awaitable[Any]]) -> Any:
 class _Job:
     """One check on the loop."""
 
-    __slots__ = ("call", "due", "future", "leaf", "seconds", "task")
-
     def __init__(self, leaf: Leaf, call: Callable[[], Awaitable[Any]], seconds: float) -> None:
         self.leaf = leaf
         self.call = call
@@ -155,21 +153,19 @@ class LoopThread:
     def _watch(self, loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
         while not ended.wait(0.1):
             stepping, now = self._stepping, monotonic()
-            if stepping is None:
-                self._expire(now)
-            elif now - stepping[1] > min(BLOCKED_AFTER, stepping[0].seconds):
-                self._abandon(loop, stepping[0], now - stepping[1])
+            late = [job for job in tuple(self._jobs) if now > job.due]
+            if stepping is None and late:  # its task should have said so: the loop is broken
+                job, message = late[0], f"no outcome within {late[0].seconds:g} s"
+                self._abandon(loop, job, faulted(job.leaf, "timeout", message, job.seconds))
                 return
+            if stepping is not None:
+                job, spent = stepping[0], now - stepping[1]
+                if spent > min(BLOCKED_AFTER, job.seconds):
+                    message = f"the stage kept the shared event loop for {spent:.1f} s; await instead of blocking"
+                    self._abandon(loop, job, faulted(job.leaf, "blocked", message, spent))
+                    return
 
-    def _expire(self, now: float) -> None:
-        """Give up jobs whose deadline has passed and whose task has not said so, whatever became of it."""
-        with self._lock:
-            late = [job for job in self._jobs if now > job.due]
-        for job in late:
-            message = f"no outcome within {job.seconds:g} s"
-            self._finish(job, faulted(job.leaf, "timeout", message, job.seconds))
-
-    def _abandon(self, loop: asyncio.AbstractEventLoop, culprit: _Job, spent: float) -> None:
+    def _abandon(self, loop: asyncio.AbstractEventLoop, culprit: _Job, fault: StageResult) -> None:
         with self._lock:
             if self._loop is not loop:
                 return
@@ -177,10 +173,7 @@ class LoopThread:
             self._ended.set()
             others = [job for job in self._jobs if job is not culprit]
         loop.call_soon_threadsafe(loop.stop)  # ends the thread should the blocker ever return
-        message = (
-            f"the stage kept the shared event loop for {spent:.1f} s; await instead of blocking"
-        )
-        self._finish(culprit, faulted(culprit.leaf, "blocked", message, spent))
+        self._finish(culprit, fault)
         with self._lock:
             for job in others:
                 self._schedule(job)
@@ -210,9 +203,8 @@ class LoopThread:
 
 def _run_loop(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
     asyncio.set_event_loop(loop)
-    while (
-        not ended.is_set()
-    ):  # a stage may have stopped the loop, or a stray task have raised SystemExit
+    # A stage may have stopped the loop, or a stray task have raised SystemExit.
+    while not ended.is_set():
         with suppress(BaseException):
             loop.run_forever()
     for task in asyncio.all_tasks(loop):
@@ -223,29 +215,17 @@ def _run_loop(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
     loop.close()
 
 
-_shared: LoopThread | None = None
-_shared_lock = threading.Lock()
+_shared = LoopThread()  # its threads start with the first check
 
 
 def shared_loop() -> LoopThread:
     """The loop of this process; a forked child gets one of its own."""
-    global _shared  # noqa: PLW0603 - one loop a process is the point
-    with _shared_lock:
-        if _shared is None:
-            _shared = LoopThread()
-        return _shared
-
-
-def leave(leaves: Iterable[Leaf]) -> None:
-    """These stages want the shared loop no more; its threads end with the last."""
-    if _shared is not None:
-        _shared.leave(leaves)
+    return _shared
 
 
 def _forget() -> None:
-    global _shared, _shared_lock  # noqa: PLW0603
-    _shared = None
-    _shared_lock = threading.Lock()
+    global _shared  # noqa: PLW0603 - one loop a process is the point
+    _shared = LoopThread()
 
 
 os.register_at_fork(after_in_child=_forget)

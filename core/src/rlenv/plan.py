@@ -53,6 +53,7 @@ class Leaf:
         self.at_once: int | None = attribute(stage, "at_once")
         self.inline_limit: int = attribute(stage, "inline_limit")
         self.waits: bool = attribute(stage, "waits")
+        self.warm = False  # whether it may be checked on an event loop
         self.may_abstain: bool = attribute(stage, "may_abstain")
         self.env = _env_of(stage)
         self.is_function = is_function(stage)

@@ -12,8 +12,12 @@ from .composites import Composite, Slot
 from .stages import attribute
 from .values import Fault, StageResult, Verdict
 
-# what an outcome says, and where there is none
-_SAID: dict[str, Any] = {"detail": "", "data": {}, "private": {}, "steps": None}
+_SAID: dict[str, Any] = {
+    "detail": "",
+    "data": {},
+    "private": {},
+    "steps": None,
+}  # by an outcome, and without one
 _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(", ", ": ")).encode
 
 

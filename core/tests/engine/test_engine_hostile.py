@@ -7,7 +7,7 @@ import time
 
 import pytest
 from attrs import frozen
-from engine_stages import Naps, Obeys, Tame, Waits
+from engine_stages import Naps, Obeys, Tame, Waits, tame
 from rlenv import (
     Attempt,
     ConfigError,
@@ -185,6 +185,17 @@ class Meddles:
             asyncio.get_running_loop().call_soon(sys.exit, 3)
         if attempt.response == "cancel":
             asyncio.current_task().cancel()  # type: ignore[union-attr]
+        if attempt.response == "cancel all":
+            for task in asyncio.all_tasks():
+                task.cancel()
+        if attempt.response == "interrupt":
+            raise KeyboardInterrupt
+        if attempt.response == "deaf":
+            vars(asyncio.get_running_loop())["call_soon"] = lambda *_, **__: None
+        if attempt.response == "awaitable":
+            return asyncio.sleep(0)  # type: ignore[return-value]
+        if attempt.response.startswith(("mute", "bare")):
+            return tame(attempt.response)
         await asyncio.sleep(0)
         return Outcome(1.0)
 
@@ -193,11 +204,52 @@ class Meddles:
 def test_a_stage_that_meddles_with_its_loop_hangs_nobody(where):
     with Environment("e", [Slot("s", Meddles(where))]) as env:
         kinds = []
-        for response in ("stop", "close", "stray", "cancel", "ok"):
+        for response in (
+            "stop",
+            "close",
+            "stray",
+            "cancel",
+            "cancel all",
+            "mute",
+            "interrupt",
+            "ok",
+        ):
             fault = env.evaluate(TASK, response).fault
             kinds.append(fault and fault.kind)
 
-    assert kinds == [None, "error", None, "error", None]
+    assert kinds == [None, "error", None, *["error"] * 4, None]
+
+
+@pytest.mark.parametrize("where", ["caller", "worker"])
+def test_what_an_async_stage_returns_or_raises_is_at_worst_a_fault(where):
+    with Environment("e", [Slot("s", Meddles(where))]) as env:
+        for response in ("awaitable", "bare outcome", "bare fault", "mute"):
+            verdict = env.evaluate(TASK, response)
+            assert verdict.fault.kind in ("contract", "error")
+            assert asyncio.run(env.aevaluate(TASK, response)) == verdict
+
+
+@pytest.mark.parametrize("where", ["caller", "worker"])
+def test_a_stage_that_cancels_every_task_of_its_loop_hangs_none_of_them(where):
+    """Some have not begun when they are cancelled, and never say so themselves."""
+
+    async def several():
+        responses = ["ok", "cancel all", "ok", "ok"] * 3
+        return await asyncio.gather(
+            *[env.aevaluate(TASK, r) for r in responses], env.aevaluate(TASK, "ok")
+        )
+
+    with Environment("e", [Slot("s", Meddles(where), timeout=5.0)]) as env:
+        for verdict in asyncio.run(several()):
+            assert verdict.scored or verdict.fault.kind == "error"
+        assert env.verify(TASK, "ok") == 1.0
+
+
+@pytest.mark.parametrize("where", ["caller", "worker"])
+def test_a_stage_that_breaks_its_loop_costs_its_own_response_and_no_later_one(where):
+    with Environment("e", [Slot("s", Meddles(where), timeout=0.3)]) as env:
+        assert env.evaluate(TASK, "deaf").fault.kind == "timeout"
+        assert env.evaluate(TASK, "ok").value == 1.0
 
 
 def test_closing_while_a_check_is_on_the_loop_is_a_fault_and_no_hang():

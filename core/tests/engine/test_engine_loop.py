@@ -31,6 +31,9 @@ def test_what_is_within_the_limit_runs_on_the_loop_and_what_is_above_in_a_worker
     async def main():
         with environment(Sits()) as env:
             here = os.getpid(), threading.get_ident()
+            assert (
+                await seat(env, "a")
+            ) != here  # the first check, which may import much, in a thread
             assert await seat(env, "a" * LIMIT) == here
             assert env._spare == {}  # no process for what is small
             assert (await seat(env, "a" * (LIMIT + 1)))[0] != os.getpid()

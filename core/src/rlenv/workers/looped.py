@@ -37,7 +37,7 @@ class Loop:
     def read(self) -> bytes:
         """Run the loop until the caller sends something."""
         self._readable = False
-        # a check may have stopped the loop, or a stray task have raised SystemExit
+        # A check may have stopped the loop, or a stray task have raised SystemExit.
         while not self._readable:
             with suppress(BaseException):
                 self._loop.run_forever()
@@ -57,7 +57,7 @@ class Loop:
         """Put one item on the loop."""
         slot = self._free.pop()
         report = SlotReport(self._board, slot, self._server.grace, self._server.send_partial)
-        report.open(seq)
+        report.open(seq, monotonic())
         item = Stepped(self._item(seq, runner, body, report, slot), partial(self._step, slot))
         task = self._loop.create_task(item)
         self._tasks.add(task)
@@ -72,13 +72,17 @@ class Loop:
     async def _item(
         self, seq: int, runner: Any, body: bytes, report: SlotReport, slot: int
     ) -> None:
+        from .serve import describe
+
         server = self._server
         try:
             value = await runner.arun(wire.load(body), report)
             blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             server.out.append(wire.record(wire.DONE, seq, blob))
+        except MemoryError:
+            server.out_of_memory(seq, report)
         except BaseException as err:  # noqa: BLE001 - whatever a runner raises costs its own item only
-            server.failed(seq, err, report)
+            server.failed(seq, "error", describe(err), report)
         report.close()
         self._free.append(slot)
         if not self._flushing:

@@ -90,8 +90,6 @@ def _introduced(target: Loaded) -> dict[str, Any]:
         "steady": target.steady,
         "converses": target.converses,
         "sides": target.sides,
-        "right": dict(target.right),
-        "added": target.added,
         "pass_mark": target.pass_mark,
         "version": sys.version.partition(" ")[0],
     }
