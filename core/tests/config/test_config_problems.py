@@ -240,6 +240,15 @@ def test_no_mistake_hides_another():
     }  # fmt: skip
 
 
+def test_one_mistake_is_told_once():
+    twice = [{**EQUAL, "name": "a"}, {**EQUAL, "name": "a"}]
+
+    assert len(problems(env(stage=twice))) == 1
+    assert len(problems(env(stage=[{"use": "core/any", "stage": twice}]))) == 1
+    assert len(problems(env(stage=[{"use": "core/any", "stage": []}]))) == 1
+    assert len(problems(env(stage=[{**EQUAL, "weight": -1}]))) == 1
+
+
 def test_weights_that_sum_to_zero_are_told_beside_other_mistakes():
     found = problems({"nme": "x", "stage": [{**EQUAL, "gate": 1}]})
 

@@ -62,16 +62,13 @@ def _build(
     slots = _Slots(overrides, problems).all(mapping)
     overrides.leftovers(problems)
     tasks = _tasks(mapping, problems)
-    given: dict[str, Any] = {
-        "observers": _observers(mapping.get("observers"), problems),
-        "source": problems.source,
-        **settings,
-    }
+    observers = _observers(mapping.get("observers"), problems)
     given_base = {"slots": slots, "base": getattr(entry, "base", 1)}
     root: Any = construct(Pipeline, given_base, "", problems) if slots else BAD
     if problems.found:
         raise ConfigError
-    given = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking, **given}
+    given: dict[str, Any] = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking}
+    given |= {"observers": observers, "source": problems.source, **settings}
     return Environment(entry.name, root, tasks, **given)
 
 
@@ -102,7 +99,7 @@ class _Slots:
             self._problems.add(below, 'there is no stage; write [[stage]] and use = "core/equal"')
         names = _names(tables, below, self._problems)
         return [
-            self._slot(table, f"{below}[{i}]", name, parent + name) or Slot(f"slot {i}", None)
+            self._slot(table, f"{below}[{i}]", name, parent + name) or Slot(f"{below}[{i}]", None)
             for i, (table, name) in enumerate(zip(tables, names, strict=True))
         ]
 
@@ -136,10 +133,9 @@ def _names(tables: Sequence[Any], path: str, problems: Problems) -> list[str]:
             short = str(_get(table, "use", str, "stage")).rpartition("/")[2].rpartition(":")[2]
             names[i] = free_name(short, taken)
         elif name in names[:i]:
-            first = f"{path}[{names.index(name)}]"
-            problems.add(
-                f"{path}[{i}].name", f"{show(name)} is the name of {first} already; give it another"
-            )
+            taken_by = f"{show(name)} is the name of {path}[{names.index(name)}] already"
+            problems.add(f"{path}[{i}].name", f"{taken_by}; give it another")
+            names[i] = free_name(name, taken)
     return [str(name) for name in names]
 
 
