@@ -192,7 +192,7 @@ Y = np.array([2**62 + 1, -(2**61), 2**53 + 1, -7, 3, 1, 100, -100], np.int64)
 INPUTS = {"a": A, "b": B, "x": X, "u": U, "w": W, "y": Y}
 EXPRESSIONS = [
     "(a[i] + b[i]) - a[i]", "a[i] * b[i] - a[i] * b[i]", "(a[i] * b[i]) / b[i]", "a[i] / b[i]", "a[i] * a[i] * float32(1e-3)",
-    "a[i] // b[i]", "a[i] % b[i]", "-a[i] % b[i]", "a[i] + 0.5 - a[i]", "a[i] + float32(0.5) - a[i]", "a[i] + 1 - a[i]",
+    "a[i] // b[i]", "float32(3208114.75) // float32(0.40919914841651917)", "a[i] % b[i]", "-a[i] % b[i]", "a[i] + 0.5 - a[i]", "a[i] + float32(0.5) - a[i]", "a[i] + 1 - a[i]",
     "a[i] + x[i]", "a[i] * u[i]", "a[i] ** 2", "a[i] ** 5", "a[2] ** -3", "a[i] ** x[2]", "abs(a[i]) ** 0.5", "math.sqrt(abs(a[i]))",
     "float32(y[i])", "float32(w[i])", "float64(w[i]) - float64(y[i])", "y[i] / 3", "w[i] / u[i]", "x[i] * x[i] * x[i]", "x[i] + x[i]",
     "u[i] - w[i]", "u[i] * w[i]", "w[i] * w[i] >> 60", "-u[i]", "~u[i]", "-x[i]", "~w[i] & 255", "int32(x[i] * 3)", "uint32(x[i] - 1)",
@@ -213,6 +213,7 @@ FLOW = {
     "a float that a loop widens": "v = b[i]\nfor j in range(3):\n    v = (v + a[0]) * 0.5",
     "a loop that is left": "v = 1\nfor j in range(8):\n    if j == 3:\n        v = b[j]\n        break\nv = v * a[2]",
     "a loop that goes on": "v = 1\nj = 0\nwhile j < 5:\n    j += 1\n    if j == 2:\n        v = b[2]\n        continue\nv = v / 3",
+    "pairs of a device function": "v, w_ = pair(b[i], x[i])\nv = v * a[2] + w_",
     "an array in local memory": "t = cuda.local.array(2, float32)\nt[0] = 0.1\nt[1] = y[2]\nv = t[0] * 3 + t[1]",
     "atomics": "t = cuda.local.array(1, float32)\nt[0] = a[0]\nt[0] += 1.0\nv = t[0]",
     "an integer that wraps in memory": "t = cuda.local.array(2, int32)\nt[0] = 2147483647\nt[0] += 1\nv = t[0] + u[0] * 4294967296",
@@ -224,6 +225,11 @@ NEVER = False
 @cuda.jit(device=True)
 def third(z):
     return z / float32(3)
+@cuda.jit(device=True)
+def pair(s, t):
+    if s > float32(1):
+        return s, t
+    return t * float32(1), 3
 @cuda.jit
 def k(a, b, x, u, w, y, o):
     i = cuda.grid(1)
@@ -346,3 +352,11 @@ def test_what_numba_cannot_type_is_told_with_its_line(run_kernel: Any) -> None:
 
     assert (found.wrong, found.line) == ("type", 9)
     assert "two types" in found.said
+
+
+def test_a_variable_that_is_defined_further_down_only_is_refused_as_numba_does(run_kernel: Any) -> None:  # fmt: skip
+    source = "@cuda.jit\ndef k(a, o):\n    for i in range(3):\n        if i > 0:\n            o[i] = v\n        v = a[i]\ndef run(a, o):\n    k[1, 1](a, o)\n"
+    found = [run_kernel(source, {"a": A}, {"o": ("f4", (8,))}, backend=name) for name in ("interpreter", "njit")]  # fmt: skip
+
+    assert [each.wrong for each in found] == ["type", "type"]
+    assert found[0].line == 8

@@ -11,7 +11,7 @@ import ast
 from typing import NamedTuple
 
 __all__ = [
-    "BITS", "BOOL", "FLOAT", "INDEX", "INT", "NONE", "NOTHING", "Kind", "array", "binary", "called", "grown", "number", "real", "unary", "unified",
+    "BITS", "BOOL", "FLOAT", "INDEX", "INT", "NONE", "NOTHING", "Kind", "array", "binary", "called", "casts", "grown", "joined", "number", "real", "unary", "unified", "widened",
 ]  # fmt: skip
 
 BITS = {"b1": 1, "i1": 7, "i2": 15, "i4": 31, "i8": 63, "u1": 8, "u2": 16, "u4": 32, "u8": 64}
@@ -122,6 +122,9 @@ def unified(left: Kind, right: Kind) -> Kind:
     """The type of what is one of two values; NOTHING where numba has none."""
     if left == right:
         return left
+    if left.code == right.code == "tuple" and len(left.parts) == len(right.parts):
+        parts = (unified(a, b) for a, b in zip(left.parts, right.parts))
+        return Kind("tuple", 0, 0, tuple(parts))
     if left.ndim or right.ndim or not {left.code, right.code} <= {*BITS, *_LEAST, "f8", "c16"}:
         return NOTHING
     if not (left.whole and right.whole):
@@ -150,3 +153,30 @@ def called(name: str, given: list[Kind]) -> Kind:
         codes[1] = "i2"
     made = real(*codes)
     return number("f4" if made in _HALVES and name not in _HALF_MATH else made)
+
+
+def joined(*scopes: dict[str, Kind] | None) -> dict[str, Kind] | None:
+    """What is known where these meet."""
+    made: dict[str, Kind] | None = None
+    for scope in scopes:
+        if made is None:
+            made = None if scope is None else dict(scope)
+        elif scope is not None:
+            for name, kind in scope.items():
+                made[name] = unified(made[name], kind) if name in made else kind
+    return made
+
+
+def casts(scope: dict[str, Kind] | None, joined: dict[str, Kind] | None) -> list[str]:
+    """The integers of a scope that are floats from here on."""
+    if scope is None or joined is None:
+        return []
+    return [name for name, kind in scope.items() if kind.whole and joined[name].code[0] in "fbc" and not joined[name].whole]  # fmt: skip
+
+
+def widened(found: dict[str, Kind], before: dict[str, Kind]) -> dict[str, Kind]:
+    """Variables that a loop makes larger each time around are as large as their type."""
+    return {
+        name: number(kind.code) if kind.whole and before.get(name, kind) != kind else kind
+        for name, kind in found.items()
+    }

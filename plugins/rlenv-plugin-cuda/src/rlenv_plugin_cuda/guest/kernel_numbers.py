@@ -61,7 +61,7 @@ def _fdiv(a: Any, b: Any, to: Any) -> Any:
     if b == 0:
         return _div(a, b)
     mod = _remainder(a, b)
-    div = to((a - mod) / b)
+    div = to(to(a - mod) / b)
     if mod and (b < 0) != (mod < 0):
         div = to(div - 1.0)
     if not div:

@@ -131,8 +131,8 @@ class Typing:
             node.body, node.orelse = (node.body, []) if known else (nothing, node.orelse)
         then = self.block(node.body, dict(scope)) if known is not False else None
         other = self.block(node.orelse, dict(scope)) if known is not True else None
-        joined = _joined(then, other)
-        _mark(node, casts=(_casts(then, joined), _casts(other, joined)))
+        joined = kinds.joined(then, other)
+        _mark(node, casts=(kinds.casts(then, joined), kinds.casts(other, joined)))
         return joined
 
     def certain(self, node: ast.expr) -> bool | None:
@@ -163,11 +163,9 @@ class Typing:
             narrow = all(kinds.unified(kind, kinds.number("i4")).code == "i4" for kind in given)
             target = Kind("i4" if narrow else "i8", max(kind.bits for kind in given))
             _mark(node.iter, numeric=target)
-        head = _joined(scope, self.heads.get(node)) or scope
+        head = kinds.joined(scope, self.heads.get(node)) or scope
         for turn in range(16):
-            loop = _Loop()
-            self.loops.append(loop)
-            inside = dict(head)
+            loop, inside = _Loop(), dict(head)
             if isinstance(node, ast.For):
                 assert isinstance(node.target, ast.Name)
                 inside[node.target.id] = target
@@ -175,20 +173,23 @@ class Typing:
             else:
                 self.expression(node.test, inside)
                 forever = self.certain(node.test) is True
+            self.loops.append(loop)
             end = self.block(node.body, inside)
             self.loops.pop()
-            found = _joined(head, end, *(each for _, each in loop.continues)) or head
+            found = kinds.joined(head, end, *(each for _, each in loop.continues)) or head
             if found == head:
                 break
-            head = _widened(found, head) if turn else found
+            head = kinds.widened(found, head) if turn else found
         self.heads[node] = head
         left = [each for _, each in loop.breaks]
-        after = _joined(*left) if forever else _joined(head, *left)
-        _mark(node, casts=(_casts(scope, head), _casts(end, head), _casts(head, after)))
+        after = kinds.joined(*left) if forever else kinds.joined(head, *left)
+        _mark(
+            node, casts=(kinds.casts(scope, head), kinds.casts(end, head), kinds.casts(head, after))
+        )
         for at, each in loop.continues:
-            _mark(at, casts=_casts(each, head))
+            _mark(at, casts=kinds.casts(each, head))
         for at, each in loop.breaks:
-            _mark(at, casts=_casts(each, after))
+            _mark(at, casts=kinds.casts(each, after))
         return after
 
     # -- expressions ---------------------------------------------------------------------------------
@@ -220,7 +221,7 @@ class Typing:
             return self.constants[node.id][0]
         full = self.answer.names.get(node.id, "")
         if not full:
-            raise _wrong(node, f"`{node.id}` is used before it has a value")
+            raise _wrong(node, f"`{node.id}` is not defined before this line")
         return self._known(full)
 
     def _known(self, full: str) -> Kind:
@@ -362,30 +363,3 @@ def _wrong(node: ast.expr, said: str) -> Broken:
     broken = Broken("type", said)
     broken.line = node.lineno
     return broken
-
-
-def _joined(*scopes: Scope | None) -> Scope | None:
-    """What is known where these meet."""
-    made: Scope | None = None
-    for scope in scopes:
-        if made is None:
-            made = None if scope is None else dict(scope)
-        elif scope is not None:
-            for name, kind in scope.items():
-                made[name] = kinds.unified(made[name], kind) if name in made else kind
-    return made
-
-
-def _casts(scope: Scope | None, joined: Scope | None) -> list[str]:
-    """The integers of a scope that are floats from here on."""
-    if scope is None or joined is None:
-        return []
-    return [name for name, kind in scope.items() if kind.whole and joined[name].code[0] in "fbc" and not joined[name].whole]  # fmt: skip
-
-
-def _widened(found: Scope, before: Scope) -> Scope:
-    """Variables that a loop makes larger each time around are as large as their type."""
-    return {
-        name: kinds.number(kind.code) if kind.whole and before.get(name, kind) != kind else kind
-        for name, kind in found.items()
-    }
