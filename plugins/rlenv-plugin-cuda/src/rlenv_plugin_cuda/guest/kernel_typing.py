@@ -131,7 +131,7 @@ class Typing:
             node.body, node.orelse = (node.body, []) if known else (nothing, node.orelse)
         then = self.block(node.body, dict(scope)) if known is not False else None
         other = self.block(node.orelse, dict(scope)) if known is not True else None
-        joined = kinds.joined(then, other)
+        joined: Scope | None = kinds.joined(then, other)
         _mark(node, casts=(kinds.casts(then, joined), kinds.casts(other, joined)))
         return joined
 
@@ -182,7 +182,7 @@ class Typing:
             head = kinds.widened(found, head) if turn else found
         self.heads[node] = head
         left = [each for _, each in loop.breaks]
-        after = kinds.joined(*left) if forever else kinds.joined(head, *left)
+        after: Scope | None = kinds.joined(*left) if forever else kinds.joined(head, *left)
         _mark(
             node, casts=(kinds.casts(scope, head), kinds.casts(end, head), kinds.casts(head, after))
         )
