@@ -164,9 +164,9 @@ class _Mapper:
 
 def _task(got: Mapping[str, Any], info: Mapping[str, Any]) -> Task:
     prompt, messages = _prompt(got["prompt"], got.get("system_prompt"))
+    if "messages" in info:  # the policy sees them
+        raise BadCell("info.messages is taken by the messages of the prompt; name it otherwise")
     if messages is not None:
-        if "messages" in info:
-            raise BadCell("info.messages is taken by the messages of the prompt; name it otherwise")
         info = {**info, "messages": messages}
     split = got.get("split", "train")
     if not isinstance(split, str) or not split.strip():

@@ -67,7 +67,7 @@ class ScoreError(ValueError):
 
 @frozen
 class Task:
-    """One problem.  ``answer`` and ``info`` are for the verifier only; see ``public``."""
+    """One problem.  ``answer`` and ``info`` are for the verifier only, but for ``info["messages"]``; see ``public``."""
 
     prompt: str
     answer: Any = None
@@ -75,9 +75,28 @@ class Task:
     id: str | None = None
     split: str = "train"
 
+    @property
+    def messages(self) -> list[Mapping[str, Any]]:
+        """What the policy is given: the messages of the prompt, or the prompt as one message of the user.
+
+        They are those of ``info["messages"]``, where a task file has them, if the last of the user is the
+        prompt; replies of the assistant at their end are left out, since they may be the answer.
+        """
+        given = self.info.get("messages")
+        found = list(given) if isinstance(given, (list, tuple)) else []
+        if all(isinstance(message, Mapping) for message in found):
+            while found and found[-1].get("role") == "assistant":
+                found.pop()
+            asked = [each.get("content") for each in found if each.get("role") == "user"]
+            if asked and asked[-1] == self.prompt:
+                return found
+        return [{"role": "user", "content": self.prompt}]
+
     def public(self) -> dict[str, Any]:
         """All that a policy may see of this task."""
-        return {"prompt": self.prompt, "id": self.id, "split": self.split}
+        return {
+            "messages": self.messages, "prompt": self.prompt, "id": self.id, "split": self.split,
+        }  # fmt: skip
 
 
 @frozen

@@ -86,6 +86,7 @@ def test_a_system_prompt_gives_messages(tasks: Any) -> None:
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "p"},
     ]
+    assert found.messages == found.info["messages"] == found.public()["messages"]
 
 
 def test_a_prompt_may_be_messages(tasks: Any) -> None:
@@ -98,6 +99,7 @@ def test_a_prompt_may_be_messages(tasks: Any) -> None:
 
     assert found.prompt == "second"
     assert found.info == {"messages": messages}
+    assert found.messages == messages
 
 
 @pytest.mark.parametrize(
@@ -123,6 +125,7 @@ def test_a_prompt_may_be_messages(tasks: Any) -> None:
         ({"prompt": "p", "s": 1}, {"split": "s"}, "row 1: the split is 1"),
         ({"prompt": "p", "s": ""}, {"system_prompt": "s"}, "row 1: the system prompt is ''"),
         ({"prompt": "p", "m": 1}, {"system_prompt": {"value": "s"}, "info": {"messages": "m"}}, "is taken"),
+        ({"prompt": "p", "m": 1}, {"info": {"messages": "m"}}, "is taken"),
         ({"q": None}, {"prompt": {"template": "{q}"}}, "row 1: q is None, and the template needs a text"),
         ({"q": "a"}, {"prompt": {"template": "{qq}"}}, "no column 'qq'; did you mean \"q\"? (columns: q); for braces as they stand write {{qq}}"),
         ("{", {}, "line 1, column"),

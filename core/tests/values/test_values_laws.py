@@ -144,10 +144,36 @@ def test_what_is_no_json_is_recorded_as_text():
     }
 
 
-def test_a_policy_sees_of_a_task_only_prompt_id_and_split():
+USER = {"role": "user", "content": "p"}
+SYSTEM = {"role": "system", "content": "s"}
+SECRET = {"role": "assistant", "content": "secret"}
+
+
+def test_a_policy_sees_of_a_task_only_messages_prompt_id_and_split():
     task = Task("p", answer="secret", info={"tests": "secret"}, id="1", split="test")
 
-    assert task.public() == {"prompt": "p", "id": "1", "split": "test"}
+    assert task.public() == {"messages": [USER], "prompt": "p", "id": "1", "split": "test"}
+
+
+@pytest.mark.parametrize(
+    ("given", "messages"),
+    [
+        ([SYSTEM, USER], [SYSTEM, USER]),
+        ((SYSTEM, USER), [SYSTEM, USER]),
+        ([SYSTEM, USER, SECRET], [SYSTEM, USER]),
+        ([USER, SECRET, USER, SECRET, SECRET], [USER, SECRET, USER]),
+        ([USER, {"role": "assistant"}, {"role": "tool"}], [USER, {"role": "assistant"}, {"role": "tool"}]),
+        ([SECRET], [USER]),
+        ([{"role": "user", "content": "another"}, SECRET], [USER]),
+        ([], [USER]),
+        ("secret", [USER]),
+        ([USER, "secret"], [USER]),
+        ({"secret": 1}, [USER]),
+        (None, [USER]),
+    ],
+)  # fmt: skip
+def test_the_messages_of_a_task_are_those_of_its_prompt(given, messages):
+    assert Task("p", info={"messages": given}).messages == messages
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,7 @@ def _conversing(bench: Bench) -> None:
 
 
 def _user(task: Task) -> list[Message]:
-    messages = task.info.get("messages")
-    if isinstance(messages, list):
-        return list(messages)
-    return [{"role": "user", "content": task.prompt}]
+    return [dict(message) for message in task.messages]
 
 
 def _says(text: str | None) -> Message:

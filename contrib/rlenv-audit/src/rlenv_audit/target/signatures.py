@@ -103,11 +103,7 @@ def _asked(task: Task, response: Any) -> list[Any]:
     """What came before the policy's first word; a conversation brings its own."""
     if isinstance(response, Trajectory):
         return []
-    return _messages(task)
-
-
-def _messages(task: Task) -> list[Any]:
-    return list(task.info.get("messages") or [{"role": "user", "content": task.prompt}])
+    return list(task.messages)
 
 
 def _turns(response: Any) -> list[Any]:
@@ -174,7 +170,7 @@ def _verifiers(function: Any) -> Call:
     score = getattr(function, "score_rollout", None)
 
     def names(task: Task, response: Any) -> dict[str, Any]:
-        prompt, completion = _messages(task), _completed(response)
+        prompt, completion = list(task.messages), _completed(response)
         info = dict(task.info)
         state = {
             "prompt": prompt, "completion": completion, "answer": task.answer, "info": info, "task": "audit", "turn": 1,
