@@ -219,3 +219,17 @@ def test_markup_and_escapes_in_a_fault_are_shown_as_they_are(capsys):
     assert "[bold]x[/] \\x1b[31m \\ud800" in out
     assert "[red]t[/red]" in out
     assert "[b]t" in out
+
+
+def test_the_share_of_responses_with_hidden_reasoning_is_told(capsys):
+    from rlenv.cli.text import console
+
+    tally = Tally()
+    for n, data in enumerate([{}, {"hidden": 12}, {"hidden": 0}, None]):
+        inner = stage("b", 1.0) | {"data": data}
+        tally.add(row(n, "t", 1.0, stage("a", 1.0, children=[inner])), "train")
+    show(console(), tally, title="t", pass_mark=1.0, wall=None)
+    show(console(), tallied([1.0]), title="t", pass_mark=1.0, wall=None)
+    assert tally.hidden == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "hidden" in line]
+    assert line.split() == ["hidden", "reasoning", "in", "25.00", "%", "of", "the", "responses"]

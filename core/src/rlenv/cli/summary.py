@@ -76,6 +76,9 @@ def _overall(tally: Tally, title: str, pass_mark: float, wall: float | None) -> 
     if ks := pass_at(tally):
         rows += [("pass@k", _pass_at(ks))]
     rows += _signal(tally)
+    if tally.hidden:
+        share = _number(tally.hidden / tally.rows, percent=True)
+        rows += [("hidden reasoning", f"in {share} of the responses")]
     rows += [("unscored", f"{tally.unscored:,}" if tally.unscored else "none")]
     rows += [("time per response", _times(tally))]
     if wall is not None:

@@ -97,6 +97,7 @@ class Tally:
 
     rows: int = 0
     scored: int = 0
+    hidden: int = 0  # rows of which some stage did not read all, since part was hidden reasoning
     total: float = 0.0
     tasks: dict[str, TaskSums] = field(factory=dict)
     stages: dict[str, StageSums] = field(factory=dict)
@@ -128,8 +129,11 @@ class Tally:
                 sums = self.tasks[row["task"]] = TaskSums(split)
             sums.add(reward, bool(row["passed"]))
         self._time(row, sum(stage.get("seconds") or 0.0 for stage in row["stages"]))
+        hidden = False
         for path, stage in walk(row["stages"]):
             self._stage(path, stage)
+            hidden = hidden or bool((stage.get("data") or {}).get("hidden"))
+        self.hidden += hidden
 
     def _fault(self, fault: Mapping[str, Any], row: Mapping[str, Any]) -> None:
         key = str(fault["kind"]), culprit(row)
