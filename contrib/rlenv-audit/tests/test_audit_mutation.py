@@ -139,6 +139,8 @@ def test_programs_are_told_apart_only_where_the_golden_one_answers() -> None:
 
 def test_a_difference_is_of_lines_that_differ() -> None:
     assert difference("x = 1\ny=2\n", "x = 1\ny = 3\n") == "-y = 2\n+y = 3"
-    assert program_of("text ```python\nx = 1\n``` text") == "x = 1\n"
+    assert program_of("text\n```python\nx = 1\n```\ntext") == "x = 1\n"
+    assert program_of("```py\nx = 0\n```\n</think>\n~~~py\nx = 1\n~~~") == "x = 1\n"
+    assert program_of("```py\nx = 0\n```\n```\nx = 1\n```") is None
     assert program_of("42") is None
     assert json.dumps(program_of("def f(): pass")) == '"def f(): pass"'

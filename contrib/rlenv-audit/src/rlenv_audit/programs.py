@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from rlenv.text import fenced_blocks, visible
 from rlenv.values import Task
 
 __all__ = ["arguments", "difference", "entry_point", "of_code", "program_of"]
 
-FENCED = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL)
 KEYS = ("tests", "test", "entry_point", "test_list")
 
 
@@ -32,10 +32,10 @@ def entry_point(task: Task) -> str:
 
 
 def program_of(response: str) -> str | None:
-    """The program of a response: its one fenced block, or all of it where it defines a function."""
-    found = FENCED.findall(response)
+    """The program of a response: its one block of Python, or all of it where it defines a function."""
+    found = [block.text for block in fenced_blocks(visible(response), ("python", "py", ""))]
     if found:
-        return str(found[0]) if len(found) == 1 else None
+        return found[0] if len(found) == 1 and found[0] in response else None
     return response if re.search(r"(?m)^(?:async )?def \w+\(", response) else None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from rlenv.text import visible
 from rlenv.values import Task
 
 __all__ = ["plainly_in", "text_of"]
@@ -49,7 +50,8 @@ def text_of(answer: Any) -> str | None:
 
 
 def plainly_in(task: Task, response: str) -> bool:
-    """Whether a response holds the task's answer, or one of them."""
+    """Whether a response holds the task's answer, or one of them, where it can be seen."""
+    response = visible(response)
     several = task.answer if isinstance(task.answer, (list, tuple)) else [task.answer]
     if not response.strip() and any(isinstance(one, str) and not one.strip() for one in several):
         return True
