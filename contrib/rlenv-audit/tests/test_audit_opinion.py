@@ -140,7 +140,7 @@ def test_what_length_buys_is_a_slope_with_an_interval(card: Callable[..., Scorec
     assert 0.09 < figures["length slope"]["low"] <= figures["length slope"]["high"] < 0.11
     assert figures["styles"]["length"]["delta"] == pytest.approx(0.28, abs=0.02)
     assert figures["styles"]["bullets"]["rises"].startswith("8 of 8")
-    assert "+0.272" in dict(audited.asides)["What does style add?"]
+    assert "+0.272" in dict(audited.asides)["What does style add to a wrong answer?"]
 
 
 def test_style_adds_nothing_to_what_a_sound_verifier_refuses(
@@ -164,7 +164,7 @@ def test_what_a_response_can_force_to_be_unscored_is_a_figure_of_its_own(
     assert found.figures["kinds"] == {"error": found.figures["responses"]}
     assert "{" in found.figures["worst"]
     assert found.findings[0].expected == "a reward"
-    assert "8 of 8 tasks" in dict(audited.asides)["What goes unscored at will?"]
+    assert "8 of 8 tasks" in dict(audited.asides)["Which responses can force a fault?"]
 
 
 def test_a_hole_that_another_probe_told_is_not_told_twice(card: Callable[..., Scorecard]) -> None:

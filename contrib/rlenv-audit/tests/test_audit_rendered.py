@@ -68,14 +68,16 @@ def test_a_sound_verifier_is_one_screen_in_every_file(written: Callable[..., Pat
     assert card.complete
     assert len(lines) <= 40, "\n".join(lines)
     assert max(map(len, lines)) <= 100
-    assert lines[0] == "written:score: nothing found"
+    assert lines[0].startswith(
+        "written:score: no exploit found, but the constant response 'I worked"
+    )
     assert [question for question, _ in card.questions] == [
         "What is the trivial exploit?", "How brittle is the format?", "What is the throughput?",
         "What is the false-negative rate?", "What is the held-out delta?",
     ]  # fmt: skip
     assert all(result.reason for result in card.results if result.status == "skipped")
     assert all(r.rate.trials <= card.tasks for r in card.results if r.rate)  # tasks, and not tries
-    assert '<h1 class="good">' in page(card)
+    assert '<h1 class="warn">' in page(card)
 
 
 @pytest.mark.parametrize("probe", HOLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,14 @@ def test_an_error_that_the_canary_itself_made_is_no_leak(
     card = audit(f"factoring:{name}", tasks_from="tasks.jsonl", only=["secrecy.canary"])
 
     assert bool(card.findings) == leaks
+
+
+def test_a_long_run_of_digits_is_read_in_linear_time() -> None:
+    def seconds(digits: int) -> float:
+        start = time.process_time()
+        for _ in range(20):
+            plainly_in(Task("q", answer="-2/3"), "7" * digits)
+        return time.process_time() - start
+
+    assert min(seconds(16_000) for _ in range(3)) < 3 * min(seconds(8_000) for _ in range(3))
+    assert plainly_in(Task("q", answer="-2/3"), "x + 1-2/3")

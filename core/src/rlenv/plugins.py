@@ -73,9 +73,8 @@ class Registry:
         if found is None:
             known = sorted({*installed(), *self._infos})
             hint = f"did you mean '{near}'? " if (near := nearest(name, known)) else ""
-            raise PluginError(
-                f"no plugin '{name}' is installed; {hint}Installed: {', '.join(known)}"
-            )
+            there = f"Installed: {', '.join(known)}"
+            raise PluginError(f"no plugin '{name}' is installed; {hint}{there}")
         return found
 
     def infos(self, *, load: bool = False) -> list[PluginInfo]:
@@ -146,9 +145,8 @@ class Registry:
         found = {name: self.load(name) for name in names}
         for name, plugin in found.items():
             if not any(hook_of(plugin, hook) for hook in OBSERVERS):
-                raise PluginError(
-                    f"{self.info(name)} observes nothing: it has no {' or '.join(OBSERVERS)}"
-                )
+                hooks = " or ".join(OBSERVERS)
+                raise PluginError(f"{self.info(name)} observes nothing: it has no {hooks}")
         return list(found.values())
 
     def supplied(self, name: str, hook: str) -> dict[str, Any]:

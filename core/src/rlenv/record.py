@@ -12,12 +12,8 @@ from .composites import Composite, Slot
 from .stages import attribute
 from .values import Fault, StageResult, Verdict
 
-_SAID: dict[str, Any] = {
-    "detail": "",
-    "data": {},
-    "private": {},
-    "steps": None,
-}  # by an outcome, and without one
+# what an outcome says, and where there is none
+_SAID: dict[str, Any] = {"detail": "", "data": {}, "private": {}, "steps": None}
 _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(", ", ": ")).encode
 
 

@@ -97,13 +97,18 @@ class _Mapper:
 
     def all(self, rows: Iterable[tuple[int, Any]], source: str) -> list[Task]:
         tasks: list[Task] = []
-        numbers: dict[str, int] = {}
+        numbers: dict[str, int] = {}  # id → the row that has it
         count = 0
-        for number, row in rows:
-            count += 1
-            task = self._task(number, row)
-            if task is not None and (task := self._named(task, number, numbers)) is not None:
-                tasks.append(task)
+        for count, (number, row) in enumerate(rows, 1):  # noqa: B007 - whether there were any
+            if (task := self._task(number, row)) is None:
+                continue
+            key = task.id or task_hash(task.prompt, task.answer, task.info)
+            first = numbers.setdefault(key, number)
+            if first == number:
+                tasks.append(evolve(task, id=key))
+            else:
+                same = "prompt, answer and info" if task.id is None else f"id {task.id!r}"
+                self._found.append(f"rows {first} and {number} have the same {same}")
         if not count:
             raise InputError(f"{source}: there are no rows")
         self._check(source)
@@ -123,15 +128,14 @@ class _Mapper:
         if isinstance(row, Task):
             return row
         if not isinstance(row, Mapping):
-            self._found.append(
-                row if isinstance(row, str) else f"row {number}: {type(row).__name__}, not a task"
-            )
+            kind = f"row {number}: {type(row).__name__}, not a task"
+            self._found.append(row if isinstance(row, str) else kind)
             return None
         got, info = (self._read(number, row, part) for part in (self._fields, self._info))
         if len(got) < len(self._fields) or len(info) < len(self._info):
             return None
         try:
-            return _task(got, info)
+            return _make_task(got, info)
         except BadCell as bad:
             self._found.append(f"row {number}: {bad}")
         return None
@@ -145,24 +149,15 @@ class _Mapper:
             try:
                 got[key] = read(row)
             except MissingColumn as missing:
-                told = self._missing.setdefault(missing.column, (missing.told(), set()))
-                told[1].add(number)
+                if missing.column not in self._missing:
+                    self._missing[missing.column] = missing.told(), set()
+                self._missing[missing.column][1].add(number)
             except BadCell as bad:
                 self._found.append(f"row {number}: {bad}")
         return got
 
-    def _named(self, task: Task, number: int, numbers: dict[str, int]) -> Task | None:
-        """The task with its id, None when an earlier row has it."""
-        key = task.id or task_hash(task.prompt, task.answer, task.info)
-        first = numbers.setdefault(key, number)
-        if first == number:
-            return evolve(task, id=key)
-        same = f"id {task.id!r}" if task.id is not None else "prompt, answer and info"
-        self._found.append(f"rows {first} and {number} have the same {same}")
-        return None
 
-
-def _task(got: Mapping[str, Any], info: Mapping[str, Any]) -> Task:
+def _make_task(got: Mapping[str, Any], info: Mapping[str, Any]) -> Task:
     prompt, messages = _prompt(got["prompt"], got.get("system_prompt"))
     if "messages" in info:  # the policy sees them
         raise BadCell("info.messages is taken by the messages of the prompt; name it otherwise")
@@ -192,16 +187,14 @@ def _prompt(value: Any, system: Any) -> tuple[str, list[dict[str, Any]] | None]:
         messages = [*before, {"role": "user", "content": value}] if before else []
         text = value
     if not isinstance(text, str) or not text.strip():
-        raise BadCell(
-            f"the prompt is {'blank' if isinstance(text, str) else repr(text)[:60]}; expected a string"
-        )
+        given = "blank" if isinstance(text, str) else f"{text!r:.60}"
+        raise BadCell(f"the prompt is {given}; expected a string")
     return text, messages or None
 
 
 def _messages(value: Sequence[Any]) -> list[dict[str, Any]]:
     for message in value:
         if not isinstance(message, Mapping) or not {"role", "content"} <= set(message):
-            raise BadCell(
-                f"the prompt holds {message!r:.60}; expected messages with role and content"
-            )
+            wanted = "expected messages with role and content"
+            raise BadCell(f"the prompt holds {message!r:.60}; {wanted}")
     return [dict(message) for message in value]

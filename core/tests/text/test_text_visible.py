@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from growth import assert_growth, assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv.text import Thinking, VisibleText, read, visible
@@ -124,27 +124,17 @@ BIG = {
 }
 
 
-def seconds(text: str) -> float:
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        read(text)
-        best = min(best, time.process_time() - start)
-    return best
-
-
 @pytest.mark.parametrize("name", BIG)
 def test_reading_takes_time_in_proportion(name: str) -> None:
-    unit = BIG[name]
-    once = unit * (150_000 // len(unit))
-    assert seconds(once + once) < 3 * seconds(once) + 0.02
+    assert_linear(read, BIG[name])
 
 
 def test_decreasing_runs_do_not_take_longer() -> None:
     def stairs(top: int) -> str:
         return "<think></think>" + "".join("`" * k + " \n" for k in range(top, 0, -1)) + "</think>~\n" * (top * top // 20)  # fmt: skip
 
-    assert seconds(stairs(700)) < 3 * seconds(stairs(500)) + 0.02
+    small, large = stairs(150), stairs(212)
+    assert_growth(lambda: read(small), lambda: read(large))
 
 
 def test_ten_megabytes_come_to_an_end() -> None:

@@ -10,13 +10,28 @@ from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
-from rlenv_plugin_code.source import extract, program_of
+from rlenv.stages import Attempt
+from rlenv.values import Task
+from rlenv_plugin_code.artifacts import Program
+from rlenv_plugin_code.source import extract
+from rlenv_plugin_code.source import program_of as program_of_attempt
 
 FINAL = "def f(x):\n    return x + 1\n"
 
 
 def of(response: str, language: str = "python") -> str:
-    return extract(response, language).text
+    return extract(Attempt(Task("?"), response), language).text
+
+
+def line(response: str) -> int:
+    return extract(Attempt(Task("?"), response), "python").line
+
+
+def program_of(
+    response: str, language: str, *, prompt: str, prefix: str = "none", entry_point: str = "f"
+) -> Program:
+    attempt = Attempt(Task(prompt), response)
+    return program_of_attempt(attempt, language, prefix=prefix, entry_point=entry_point)
 
 
 @pytest.mark.parametrize(
@@ -114,14 +129,15 @@ def test_other_languages_have_their_own_labels() -> None:
 
 
 def test_the_line_where_it_begins_is_known() -> None:
-    assert extract(f"a\nb\n```python\n{FINAL}```", "python").line == 4
-    assert extract(f"\n\n{FINAL}", "python").line == 3
-    assert extract(f"<think>\n\n</think>\n{FINAL}", "python").line == 4
+    assert line(f"a\nb\n```python\n{FINAL}```") == 4
+    assert line(f"\n\n{FINAL}") == 3
+    assert line(f"<think>\n\n</think>\n{FINAL}") == 4
+    assert line(f"a\r\nb\r```python\r\n{FINAL}```") == 4
 
 
 def test_an_unknown_language_is_the_callers_mistake() -> None:
     with pytest.raises(ConfigError, match='did you mean "python"'):
-        extract("x", "pyhton")
+        of("x", "pyhton")
 
 
 WORDS = st.lists(
@@ -144,25 +160,6 @@ def test_every_response_has_a_program_or_none(response: str) -> None:
     program_of(
         response, "python", prefix="prompt", prompt="def f():\n    '''x'''\n", entry_point="f"
     )
-
-
-LINES = ["```python", "```py", "```", "~~~python", "~~~", "````python", "````", "  ```", "   ```python", "x = 1", "    y = 2", "", "text", "``` x", "```a`b```", "~~~ python x", "`````"]  # fmt: skip
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=9))
-def test_fences_are_read_as_commonmark_reads_them(lines: list[str]) -> None:
-    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
-    found = [t for t in parser.parse("\n".join(lines) + "\n") if t.type == "fence"]
-    full = [block for block in found if block.content.strip()]
-    labeled = [block for block in full if block.info.split()[:1] in (["python"], ["py"])]
-    chosen = (labeled or [block for block in full if not block.info.strip()])[-1:]
-    for block in chosen:
-        begins, ends = block.map
-        last = lines[ends - 1].strip()
-        if ends - begins > 1 and last.startswith(block.markup) and not last.strip(block.markup[0]):
-            # closed: where a block ends that is never closed has rules of ours
-            assert of("\n".join(lines) + "\n").rstrip("\n") == block.content.rstrip("\n")
 
 
 BIG = {  # what is repeated, between what stands before and after as many characters

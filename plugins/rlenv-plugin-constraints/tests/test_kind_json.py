@@ -11,6 +11,7 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
+from rlenv.text import visible
 from rlenv_plugin_constraints.kinds.json_schema import JsonSchema
 from rlenv_plugin_constraints.kinds.jsons import Json
 from rlenv_plugin_constraints.text import Text
@@ -51,8 +52,8 @@ def test_options_of_json() -> None:
     assert not Json(keys=("a", "b")).check(Text('{"a": 1}')).satisfied
     assert not Json(keys=("a",)).check(Text('["a"]')).satisfied
     assert Json(prose=True).check(Text("Here:\n```json\n{}\n```\nDone.")).satisfied
-    assert Json().check(Text("<think>Hm.</think>\n{}")).satisfied
-    assert not Json().check(Text("<think>{}")).satisfied
+    assert Json().check(Text(visible("<think>Hm.</think>\n{}"))).satisfied
+    assert not Json().check(Text(visible("<think>{}"))).satisfied
 
 
 def test_a_finding_says_where() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
+from rlenv.text import visible
 from rlenv_plugin_constraints.kinds.python import Python
 from rlenv_plugin_constraints.kinds.python_calls import Calls, Imports
 from rlenv_plugin_constraints.kinds.python_complexity import Complexity, complexities
@@ -61,13 +62,16 @@ CLEAN, EVIL = "x = f(1)\n", "eval('1')\n"
     ],
 )
 def test_the_program_looked_at_is_the_one_that_would_run(response: str) -> None:
-    assert not NO_EVAL.check(Text(response)).satisfied
+    assert not NO_EVAL.check(Text(visible(response))).satisfied
 
 
 def test_thinking_and_marks_of_the_end_are_no_program() -> None:
-    assert NO_EVAL.check(Text(f"<think>{EVIL}</think>\n```py\n{CLEAN}```<|im_end|>")).satisfied
-    assert NO_EVAL.check(Text(f"{EVIL}\n</think>\n```python3.12\n{CLEAN}```")).satisfied
-    assert NO_EVAL.check(Text(f"\ufeff{CLEAN}</s>")).satisfied
+    for response in (
+        f"<think>{EVIL}</think>\n```py\n{CLEAN}```<|im_end|>",
+        f"{EVIL}\n</think>\n```python3.12\n{CLEAN}```",
+        f"\ufeff{CLEAN}</s>",
+    ):
+        assert NO_EVAL.check(Text(visible(response))).satisfied
 
 
 def test_only_allowed_calls() -> None:

@@ -9,6 +9,7 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv.errors import ConfigError
+from rlenv.text import visible
 from rlenv_plugin_constraints.kinds.citations import Citations
 from rlenv_plugin_constraints.kinds.quotes import VerbatimQuotes
 from rlenv_plugin_constraints.text import Text
@@ -57,7 +58,7 @@ SKY = "The sky is blue"
     ],
 )  # fmt: skip
 def test_citations(rule: Citations, response: str, fits: bool) -> None:
-    assert rule.check(Text(response)).satisfied is fits
+    assert rule.check(Text(visible(response))).satisfied is fits
 
 
 def test_dangling_and_unused_ones_are_told() -> None:

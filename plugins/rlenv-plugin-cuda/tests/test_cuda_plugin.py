@@ -12,7 +12,7 @@ import pytest
 import rlenv_plugin_cuda as plugin
 from rlenv import Environment, Slot
 from rlenv.plugins import registry
-from rlenv.stages import PHASES
+from rlenv.stages import PHASES, Attempt
 from rlenv_plugin_cuda.allowing import refused
 from rlenv_plugin_cuda.artifacts import Program
 from rlenv_plugin_cuda.examples import MATMUL, SAXPY, SUM, VADD
@@ -87,7 +87,7 @@ def test_every_rewrite_applies_somewhere() -> None:
 def test_attacks_by_the_plan_are_refused_before_anything_runs() -> None:
     attacks = plugin.rlenv_attacks()
     for attack in attacks["compile"]:
-        program = program_of(attack.build(VADD), "numba")
+        program = program_of(Attempt(VADD, attack.build(VADD)), "numba")
         if isinstance(program, Program):
             assert refused(program) is not None, attack.name
     assert sum(len(known) for known in attacks.values()) >= 100
@@ -97,7 +97,7 @@ def test_attacks_by_kernels_are_kernels_that_keep_the_rules() -> None:
     kernels = [a for a in plugin.rlenv_attacks()["diff"] if a not in plugin.rlenv_attacks()["compile"]]  # fmt: skip
     kept = []
     for attack in kernels:
-        program = program_of(attack.build(MATMUL), "numba")
+        program = program_of(Attempt(MATMUL, attack.build(MATMUL)), "numba")
         if isinstance(program, Program) and refused(program) is None:
             ast.parse(program.source)
             kept.append(attack.name)

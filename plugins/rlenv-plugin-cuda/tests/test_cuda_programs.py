@@ -13,13 +13,13 @@ from rlenv_plugin_cuda.shown import at_line, hushed
 
 
 def found(response: str, lang: str = "numba") -> Program:
-    program = program_of(response, lang)
+    program = program_of(Attempt(Task("?"), response), lang)
     assert isinstance(program, Program), program
     return program
 
 
 def said(response: str, lang: str = "numba") -> str:
-    bad = program_of(response, lang)
+    bad = program_of(Attempt(Task("?"), response), lang)
     assert isinstance(bad, Bad), bad
     return bad.said
 
@@ -62,7 +62,7 @@ def test_blocks_of_other_languages_are_no_program() -> None:
 def test_a_program_is_bounded_and_made_of_characters() -> None:
     assert f"longer than {SOURCE_BYTES} bytes" in said("```python\n" + "x" * SOURCE_BYTES + "\n```")
     assert f"longer than {SOURCE_BYTES} bytes" in said("```python\n" + "é" * 40_000 + "\n```")
-    bad = program_of("```python\nx = 1\ny = '\0'\n```", "numba")
+    bad = program_of(Attempt(Task("?"), "```python\nx = 1\ny = '\0'\n```"), "numba")
     assert isinstance(bad, Bad)
     assert bad.line == 3
     assert "no program has" in said("```python\nx = '\ud800'\n```")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rlenv.stages import Attempt
+from rlenv.text import visible
+from rlenv.values import Task
+from rlenv_plugin_math.equal import Equal
 from rlenv_plugin_math.extract import RUNGS, extract
 
 
@@ -120,22 +124,31 @@ def test_weaker_places_are_read_when_no_stronger_one_is_there(
     ],
 )
 def test_thinking_and_end_marks_do_not_count(response: str) -> None:
-    assert extract(response).answers == ("18",)
+    assert extract(visible(response)).answers == ("18",)
 
 
 @pytest.mark.parametrize(
     "response",
     [
         "<think>\\boxed{18}",
-        "<think>a</think> The answer is 17. <think>\\boxed{18}",
         "<think>\\boxed{18}</think>",
-        "\\boxed{18} <think></think>",
         "<|channel|>analysis<|message|>\\boxed{18}",
         "◁think▷ \\boxed{18}",
     ],
 )
 def test_an_answer_that_was_only_thought_is_none(response: str) -> None:
-    assert extract(response).state == "missing"
+    assert extract(visible(response)).state == "missing"
+
+
+@pytest.mark.parametrize(
+    ("response", "answer"),
+    [
+        ("<think>a</think> The answer is 17. <think>\\boxed{18}", "17"),
+        ("\\boxed{18} <think></think>", "18"),
+    ],
+)
+def test_thinking_behind_an_answer_takes_nothing_from_it(response: str, answer: str) -> None:
+    assert extract(visible(response)).answers == (answer,)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +175,7 @@ def test_a_missing_answer_is_told_from_an_empty_place(response: str, state: str)
 
 def test_the_span_is_where_the_answer_stands() -> None:
     response = "<think>7</think>So the answer is 18 eggs."
-    start, end = extract(response).span or (0, 0)
+    start, end = Equal().check(Attempt(Task("?", "18"), response)).data["span"]
     assert response[start:end] == "18 eggs"
     response = "So $\\boxed{18}$ it is."
     start, end = extract(response).span or (0, 0)

@@ -20,7 +20,6 @@ from rlenv.errors import ConfigError, VerifierFault
 from rlenv.sandbox import ChannelEnded, Profile, Session
 from rlenv_plugin_sandbox.docker import Docker, DockerGvisor
 
-pytestmark = pytest.mark.xdist_group("docker")
 docker = pytest.importorskip("docker")
 
 

@@ -15,7 +15,6 @@ from rlenv.errors import ConfigError
 from rlenv_plugin_sandbox.docker import Docker
 from rlenv_plugin_sandbox.docker import engine as _engine
 
-pytestmark = pytest.mark.xdist_group("docker")
 pytest.importorskip("docker")
 
 

@@ -68,7 +68,7 @@ def audit(
         fail_on: thresholds, as in "exploit>0.01,fn>0.05,nondet>0".
         only: ids or families of probes; empty: all.
         archetype: what kind of verifier it is, where its stages do not tell.
-        right: known right responses by task id.
+        right: known right responses by task id, else those that the plugin of an environment's one stage declares.
         pass_mark: what counts as a pass; the environment's own, else 1, when None.
         patience: seconds for one response; 10 when None, and for an environment what its stages may take if that is more.
         fail_fast: end at the first probe that finds something.
@@ -80,19 +80,19 @@ def audit(
     Raises:
         ConfigError: the target cannot be loaded or asked, or an argument makes no sense; nothing was audited.
     """
-    limits, chosen = Thresholds.read(fail_on), _chosen(only)
-    most, budget = _profile(profile, budget)
-    start = time.monotonic()
+    limits, (chosen, installed) = Thresholds.read(fail_on), _chosen(only)
+    (most, budget), start = _profile(profile, budget), time.monotonic()
     spec = Spec(placed(target), signature, placed(tasks_from), seed, size=_made(tasks), python=placed(python))  # fmt: skip
     other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
-    with _held(spec, patience, loading) as held, _opinion(other, patience, loading) as opinion:
+    with _held(spec, patience, loading, not right) as held, _opinion(other, patience, loading) as opinion:  # fmt: skip
         bench = _bench(
             held, sampled(held, tasks or most, seed, None if tasks else budget), seed=seed, budget=budget,
-            right=right or {}, archetypes=(archetype,) if archetype else held.archetypes, full=profile == "full",
+            right=right or held.right, archetypes=(archetype,) if archetype else held.archetypes, full=profile == "full",
             pass_mark=pass_mark or held.pass_mark, second=opinion,
         )  # fmt: skip
         results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
-    return _judged(_card(target, bench, results, profile, budget, start), limits, step)
+    card = evolve(_card(target, bench, results, profile, budget, start), probes=installed)
+    return _judged(card, limits, step)
 
 
 def _bench(
@@ -134,8 +134,11 @@ def _opinion(spec: Spec, patience: float | None, loading: float) -> Iterator[Tar
         yield held
 
 
-def _held(spec: Spec, patience: float | None, loading: float) -> Target:
+def _held(spec: Spec, patience: float | None, loading: float, examples: bool) -> Target:  # noqa: FBT001 - as it is told
+    """The target; with the tasks that only its plugin's examples have where ``examples`` says so."""
     held = Target(spec, patience, loading)
+    if not examples:
+        held.tasks = held.tasks[: len(held.tasks) - held.added]
     if not held.tasks:
         held.close()
         raise ConfigError(f"{spec.target} has no tasks, so there is nothing to ask it")
@@ -163,15 +166,17 @@ def _version() -> str:
         return "unknown"
 
 
-def _chosen(only: Sequence[str]) -> list[Probe]:
-    found = probes()
+def _chosen(only: Sequence[str]) -> tuple[list[Probe], int]:
+    """The probes that were asked for, and how many are installed."""
+    found = probes(only)
     known = [*dict.fromkeys(probe.family for probe in found), *(probe.id for probe in found)]
     for name in only:
         if name not in known:
             raise ConfigError(
                 f"--only {name}: no such probe; {suggest(name, known, what='there are')}"
             )
-    return [probe for probe in found if not only or probe.id in only or probe.family in only]
+    wanted = [probe for probe in found if not only or probe.id in only or probe.family in only]
+    return wanted, len(found)
 
 
 def _all(

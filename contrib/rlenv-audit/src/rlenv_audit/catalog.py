@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from rlenv.errors import PluginError
+from rlenv.errors import PluginError, RlenvError
 
 from .probes import (
     baselines,
@@ -34,8 +35,8 @@ OWN = (
 )  # fmt: skip
 
 
-def probes() -> tuple[Probe, ...]:
-    """Every probe that is installed.
+def probes(only: Sequence[str] = ()) -> tuple[Probe, ...]:
+    """Every probe that is installed; a broken plugin matters only to who asks for a probe of its name.
 
     Raises:
         PluginError: a plugin's probe cannot be loaded.
@@ -44,8 +45,15 @@ def probes() -> tuple[Probe, ...]:
 
     found = list(OWN)
     known = registry()
+    asked = {name.partition(".")[0] for name in only}
     for info in known.infos():
-        for short in known.supplied(info.name, "rlenv_parts").get("probe", {}):
+        try:
+            supplied = known.supplied(info.name, "rlenv_parts")
+        except RlenvError:
+            if info.name in asked:
+                raise
+            continue
+        for short in supplied.get("probe", {}):
             part = known.parts("probe", f"{info.name}/{short}")
             found += _probes(part, f"{info.name}/{short}")
     return tuple(found)

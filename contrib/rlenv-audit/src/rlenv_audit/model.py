@@ -107,8 +107,9 @@ class Scorecard:
         tasks: how many tasks were tried, of how many.
         results: one per probe, also those that were skipped.
         questions: the five questions with their answers, "not measured" among them.
-        asides: (question, answer) pairs beside the five: what goes unscored, what style earns, a second opinion.
+        asides: further (question, answer) pairs: what forces a fault, what style earns, a second opinion.
         crossed: thresholds that were crossed, one line each.
+        probes: how many are installed; more than there are results where only some were chosen.
     """
 
     target: str
@@ -126,6 +127,7 @@ class Scorecard:
     crossed: tuple[str, ...] = ()
     seconds: float = 0.0
     version: str = ""
+    probes: int = 0
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from .model import Result, Scorecard
 from .probes.cost import bound
 
-__all__ = ["ARCHETYPES", "advice", "answered", "asides"]
+__all__ = ["ARCHETYPES", "answered", "asides"]
 
 UNMEASURED = "not measured"
 # Seconds of one verification, from the quick to the slow ones of each kind.
@@ -55,11 +55,11 @@ def answered(
 
 
 def asides(card: Scorecard) -> tuple[tuple[str, str], ...]:
-    """(question, answer) pairs beside the five."""
+    """Further (question, answer) pairs."""
     results = {result.probe: result for result in card.results}
     return (
-        ("What goes unscored at will?", _unscored(results.get("opinion.unscored"))),
-        ("What does style add?", _style(_figures(results, "opinion.style"))),
+        ("Which responses can force a fault?", _unscored(results.get("opinion.unscored"))),
+        ("What does style add to a wrong answer?", _style(_figures(results, "opinion.style"))),
         ("What does another verifier say?", _second(results.get("opinion.second"))),
     )
 
@@ -146,23 +146,3 @@ def _throughput(cost: Mapping[str, Any], step: tuple[int, float]) -> str:
 
 def _seconds(value: float) -> str:
     return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
-
-
-def advice(card: Scorecard) -> str:
-    """What to do with a reward that is this loose."""
-    if card.figures.get("false positives") is None:
-        return "Nothing that is paid or refused could be measured: give tasks with answers, or --right FILE."
-    loose = float(card.figures["false positives"])
-    lifted = next((r.findings for r in card.results if r.measure == "lift"), ())
-    refused = float(card.figures.get("false negatives") or 0.0)
-    if loose > 0.2:
-        return "Do not train on it: close the holes first. No KL anchor holds a policy back from a reward that is free."
-    if loose > 0.02:
-        return "Train on it only with a KL anchor and early stopping, with people reading a sample of what is paid."
-    if lifted and not loose:
-        return "No wrong answer passes, and dress alone raises its reward: a policy will learn the dress. Close that first."
-    if loose > 0:
-        return "Close what was found, keep a KL anchor, and read a sample of what is paid."
-    if refused > 0.05:
-        return "It pays only what is right, and refuses much of it: accept more notations before you train, or shape the reward."
-    return "Tight: no anchor is needed for the reward's sake. Repeat the audit when tasks or versions change."

@@ -112,9 +112,9 @@ def _listed(text: str) -> list[str]:
 def _numbers(text: str) -> Iterator[str]:
     for found in NUMBER.finditer(text):
         yield found[0]
-    for top, bottom in re.findall(r"([-\u2212]?\d+)\s*/\s*(\d+)", text) + re.findall(
-        r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?", text
-    ):
+    for top, bottom in re.findall(
+        r"((?:(?<!\d)|(?=[-\u2212]))[-\u2212]?\d+)\s*/\s*(\d+)", text
+    ) + re.findall(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?", text):
         yield f"{top}/{bottom}"
 
 

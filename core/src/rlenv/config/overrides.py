@@ -55,9 +55,5 @@ def parse_value(text: Any) -> Any:
         found = loads(f"value = {text}")
     except (ValueError, RecursionError):
         return text
-    value = found["value"]
-    return (
-        value
-        if len(found) == 1 and isinstance(value, (bool, int, float, str, list, dict))
-        else text
-    )
+    value, kinds = found["value"], (bool, int, float, str, list, dict)
+    return value if len(found) == 1 and isinstance(value, kinds) else text

@@ -53,10 +53,12 @@ HOLES = re.compile(
 
 
 def planted(bomb: str, examples: Sequence[str]) -> Iterator[str]:
-    """A bomb in place of the answer of each example, by itself, and in the forms that verifiers read."""
-    texts: list[str] = []
+    """A bomb in place of the answer of each example, by itself, in place of other parts, and in the forms that verifiers read."""
+    first: list[str] = []
+    rest: list[str] = []
     for example in examples:
         holes = [match.span(match.lastindex or 0) for match in HOLES.finditer(example)][:3]
-        texts += [example[:start] + bomb + example[end:] for start, end in holes]
-    texts += [form.format(bomb) for form in (FORMS if len(bomb) <= LONG else FORMS[:2])]
-    yield from dict.fromkeys(texts)
+        made = [example[:start] + bomb + example[end:] for start, end in holes]
+        first, rest = first + made[:1], rest + made[1:]
+    forms = [form.format(bomb) for form in (FORMS if len(bomb) <= LONG else FORMS[:2])]
+    yield from dict.fromkeys([*first, bomb, *rest, *forms])

@@ -10,38 +10,19 @@ from typing import TYPE_CHECKING, Any
 from .call import call
 
 if TYPE_CHECKING:
-    from .pool import Pool
-    from .shared import shared_pool
+    from .pool import Pool, shared_pool
     from .values import Done, Failed, PoolClosed, Program, Report
 
-_HOMES = {
-    "Done": "values",
-    "Failed": "values",
-    "Pool": "pool",
-    "PoolClosed": "values",
-    "Program": "values",
-    "Report": "values",
-    "shared_pool": "shared",
-}
-
-__all__ = [
-    "Done",
-    "Failed",
-    "Pool",
-    "PoolClosed",
-    "Program",
-    "Report",
-    "call",
-    "shared_pool",
-]
+__all__ = ["Done", "Failed", "Pool", "PoolClosed", "Program", "Report", "call", "shared_pool"]
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use: a worker needs none of these."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    home = "pool" if name in ("Pool", "shared_pool") else "values"
+    value = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value

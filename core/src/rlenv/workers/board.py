@@ -14,6 +14,7 @@ REVOKED, CURRENT, BEAT, PARTIAL = 0, 1, 2, 3  # header cells
 SEQ, MARK, DEADLINE, CPU = 0, 1, 2, 3  # cells of a slot
 FIRST, WIDTH, SLOTS = 8, 4, 512
 AREA = 1 << 16
+Begun = tuple[int, int, float, float]  # seq, mark, deadline, CPU limit
 AREAS = 8 * (FIRST + WIDTH * SLOTS)
 SIZE = AREAS + 2 * AREA
 
@@ -32,14 +33,12 @@ def make() -> int:
 class Board:
     """One mapping of it: ``q`` and ``d`` are its cells as integers and as floats."""
 
-    __slots__ = ("_map", "_raw", "d", "q")
+    __slots__ = ("_map", "d", "q")
 
     def __init__(self, fd: int) -> None:
         self._map = mmap.mmap(fd, SIZE)
-        self._raw = memoryview(self._map)
-        cells = self._raw[:AREAS]
-        self.q = cells.cast("q")
-        self.d = cells.cast("d")
+        cells = memoryview(self._map)[:AREAS]
+        self.q, self.d = cells.cast("q"), cells.cast("d")
 
     def write_partial(self, blob: bytes) -> bool:
         """Keep ``blob`` as the partial result of the item in slot 0; False when it is too long."""
@@ -47,17 +46,17 @@ class Board:
             return False
         area = 1 - (self.q[PARTIAL] & 1)
         start = AREAS + area * AREA
-        self._raw[start : start + len(blob)] = blob
+        self._map[start : start + len(blob)] = blob
         self.q[PARTIAL] = len(blob) << 1 | area
         return True
 
     def read_partial(self) -> bytes | None:
         cell = self.q[PARTIAL]
         size, start = cell >> 1, AREAS + (cell & 1) * AREA
-        return bytes(self._raw[start : start + size]) if 0 < size <= AREA else None
+        return self._map[start : start + size] if 0 < size <= AREA else None
 
-    def begun(self, slots: int = SLOTS) -> list[tuple[int, int, float, float]]:
-        """(seq, mark, deadline, CPU limit) of every item that has begun and not ended."""
+    def begun(self, slots: int = SLOTS) -> list[Begun]:
+        """Of every item that has begun and not ended."""
         cells = range(FIRST, FIRST + WIDTH * slots, WIDTH)
         return [
             (self.q[at], self.q[at + MARK], self.d[at + DEADLINE], self.d[at + CPU])
@@ -68,5 +67,4 @@ class Board:
     def close(self) -> None:
         self.q.release()
         self.d.release()
-        self._raw.release()
         self._map.close()

@@ -69,9 +69,9 @@ def _error(target: str, failed: Failed) -> Exception:
 
 def make_runner(blob: bytes) -> Any:
     """In the worker: import the function that ``blob`` names."""
-    from .serve import resolve
+    from pkgutil import resolve_name
 
-    function = resolve(blob.decode())
+    function = resolve_name(blob.decode())
 
     def run(payload: tuple[tuple[Any, ...], float], report: Report) -> Any:
         args, seconds = payload

@@ -32,9 +32,8 @@ def die_with_caller(life: int) -> None:
 
 
 def _watch(life: int, caller: int, begun: _thread.LockType) -> None:
-    bytes(
-        4096
-    )  # the C library reserves addresses for a thread's first allocation: before any limit counts
+    # the C library reserves addresses for a thread's first allocation: before any limit counts
+    bytes(4096)
     begun.release()
     poll = select.poll()
     poll.register(life, select.POLLIN)
@@ -63,10 +62,5 @@ class MemoryLimit:
             mapped = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         soft = mapped + (headroom or self._bytes)
-        if hard != resource.RLIM_INFINITY:
-            soft = min(soft, hard)
+        soft = soft if hard == resource.RLIM_INFINITY else min(soft, hard)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-    def relax(self) -> None:
-        """Leave room to report that the memory ran out."""
-        self.renew(HEADROOM)

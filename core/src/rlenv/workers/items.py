@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Event
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from . import wire
 from .values import Done, Failed, Program
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 TARGET = 0.005  # seconds of work in one message
 Raw: TypeAlias = Union[bytes, Failed]  # a result as it came, or why there is none
+Sink: TypeAlias = Union["Single", "Many"]  # where the results of one submit or stream go
 
 
 class Known:
@@ -34,19 +35,6 @@ class Known:
         self.deaths = 0
         self.broken: Failed | None = None
         self.broken_at = 0.0
-
-
-class Sink(Protocol):
-    """Where the results of one submit or stream go."""
-
-    @property
-    def live(self) -> bool:
-        """Whether anybody still wants them."""
-
-    def started(self) -> bool:
-        """An item is about to be sent; False when it was cancelled."""
-
-    def put(self, index: int, raw: Raw) -> None: ...
 
 
 class Item:
@@ -83,9 +71,11 @@ class Single:
 
     @property
     def live(self) -> bool:
+        """Whether anybody still wants the result."""
         return not self._future.cancelled()
 
     def started(self) -> bool:
+        """An item is about to be sent; False when it was cancelled."""
         if self._running is None:
             self._running = self._future.set_running_or_notify_cancel()
         return self._running
@@ -116,8 +106,7 @@ class Many:
 
 def decode(raw: Raw) -> Done | Failed:
     """What the consumer gets."""
-    if type(raw) is not bytes:
-        assert isinstance(raw, Failed)
+    if isinstance(raw, Failed):
         return raw
     try:
         return Done(wire.load(raw))
@@ -127,8 +116,5 @@ def decode(raw: Raw) -> Done | Failed:
 
 def failure(kind: str, message: str, mark: int, partial: bytes | None) -> Failed:
     """A Failed with its partial result unpickled."""
-    value: Any = None
-    if partial is not None:
-        made = decode(partial)
-        value = made.value if isinstance(made, Done) else None
-    return Failed(kind, message, mark, value)
+    made = None if partial is None else decode(partial)
+    return Failed(kind, message, mark, made.value if isinstance(made, Done) else None)

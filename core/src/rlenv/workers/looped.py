@@ -57,7 +57,7 @@ class Loop:
         """Put one item on the loop."""
         slot = self._free.pop()
         report = SlotReport(self._board, slot, self._server.grace, self._server.send_partial)
-        report.open(seq, monotonic())
+        report.open(seq)
         item = Stepped(self._item(seq, runner, body, report, slot), partial(self._step, slot))
         task = self._loop.create_task(item)
         self._tasks.add(task)
@@ -72,17 +72,13 @@ class Loop:
     async def _item(
         self, seq: int, runner: Any, body: bytes, report: SlotReport, slot: int
     ) -> None:
-        from .serve import describe
-
         server = self._server
         try:
             value = await runner.arun(wire.load(body), report)
             blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             server.out.append(wire.record(wire.DONE, seq, blob))
-        except MemoryError:
-            server.out_of_memory(seq, report)
         except BaseException as err:  # noqa: BLE001 - whatever a runner raises costs its own item only
-            server.failed(seq, "error", describe(err), report)
+            server.failed(seq, err, report)
         report.close()
         self._free.append(slot)
         if not self._flushing:

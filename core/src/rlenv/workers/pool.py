@@ -11,13 +11,12 @@ import weakref
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import count
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from . import inherit
 from .crew import Crew
 from .dispatch import Dispatcher
-from .items import Item, Known, Many, Raw, Single, decode
+from .items import Item, Known, Many, Single, decode
 from .values import Done, Env, Failed, PoolClosed, Program
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ MEMORY_MB = 2048
 PULL_SECONDS = 0.002  # a stream looks for results after pulling payloads for so long
 HEAVY = 64 << 20  # bytes of payloads that a stream holds
 _pools: weakref.WeakSet[Pool] = weakref.WeakSet()
+_shared: dict[tuple[object, ...], Pool] = {}
+_shared_lock = threading.Lock()
 
 
 class Pool:
@@ -105,9 +106,10 @@ class Pool:
             PoolClosed: when the pool is closed (a RuntimeError).
         """
         sink = Many()
-        source = enumerate(payloads)
+        with self._lock:
+            known = self._know(program)
         try:
-            yield from self._stream(self._learn(program), source, sink, window)
+            yield from self._stream(known, enumerate(payloads), sink, window)
         finally:
             sink.live = False
 
@@ -143,10 +145,6 @@ class Pool:
                 heft -= flying.pop(index)
                 yield index, decode(raw)
 
-    def _learn(self, program: Program) -> Known:
-        with self._lock:
-            return self._know(program)
-
     def _know(self, program: Program) -> Known:
         known = self._known.get(program)
         if known is None:
@@ -173,12 +171,6 @@ class Pool:
             "memory_mb": self.memory_mb,
             "grace": self._grace,
         }
-
-    def acquire(self) -> Self:
-        """One more user."""
-        with self._lock:
-            self._users += 1
-        return self
 
     def acquire_open(self) -> bool:
         """One more user, unless the pool is closed."""
@@ -209,12 +201,7 @@ class Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _forked(self) -> None:
@@ -234,17 +221,35 @@ def _pull(
         try:
             blob = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
         except Exception as err:  # noqa: BLE001 - a payload may raise anything when it is pickled
-            raw: Raw = Failed(
-                "unsent", f"the payload does not pickle: {type(err).__name__}: {err}"[:500]
-            )
             item = Item(known, b"", sink, index)
-            item.finish(raw)
+            message = f"the payload does not pickle: {type(err).__name__}: {err}"[:500]
+            item.finish(Failed("unsent", message))
             return [*items, item], True
         items.append(Item(known, blob, sink, index))
         heft += len(blob)
         if len(items) >= most or heft > HEAVY or monotonic() > limit:
             return items, True
     return items, False
+
+
+def shared_pool(
+    size: int | None = None,
+    memory_mb: int | None = None,
+    secret: bytes | None = None,
+    env: Env = None,
+) -> Pool:
+    """The pool of this process with this size, memory limit, secret and environment; made on demand.
+
+    Every call counts as one user; ``release`` gives it back, and the last release ends the pool.
+    """
+    size, memory_mb = size or _cpus(), MEMORY_MB if memory_mb is None else memory_mb
+    # a module on a new path is found by new workers only
+    key = (size, memory_mb, secret, env, *sys.path)
+    with _shared_lock:
+        pool = _shared.get(key)
+        if pool is None or not pool.acquire_open():
+            pool = _shared[key] = Pool(size, memory_mb, secret=secret, env=env)
+        return pool
 
 
 def _cpus() -> int:
@@ -259,6 +264,8 @@ def _close_all() -> None:
 
 
 def _forked_all() -> None:
+    global _shared_lock  # noqa: PLW0603 - another thread may have held it when the process forked
+    _shared_lock = threading.Lock()
     for pool in list(_pools):
         pool._forked()
 

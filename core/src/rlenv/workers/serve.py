@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable
+from pkgutil import resolve_name
 from time import monotonic
-from types import TracebackType
+from traceback import walk_tb
 from typing import Any
 
 from . import board as b
 from . import wire
-from .guard import MemoryLimit
+from .guard import HEADROOM, MemoryLimit
 from .report import SlotReport
 
 OUT_OF_MEMORY = 86  # exit status of a worker that had no memory left to say so
@@ -26,26 +26,9 @@ def describe(err: BaseException) -> str:
         said = f"{type(err).__name__}: {err}"[:500]
     except Exception:  # noqa: BLE001 - an exception whose text raises is still an exception
         said = type(err).__name__
-    place = _place(err.__traceback__)
-    return f"{said} ({place})" if place else said
-
-
-def _place(trace: TracebackType | None) -> str:
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    code = trace.tb_frame.f_code
-    return f"{os.path.basename(code.co_filename)}:{trace.tb_lineno} in {code.co_name}"
-
-
-def resolve(target: str) -> Any:
-    """The object that "module:name" names."""
-    module, _, name = target.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+    *_, (frame, line) = walk_tb(err.__traceback__)  # caught here, so there is one
+    code = frame.f_code
+    return f"{said} ({os.path.basename(code.co_filename)}:{line} in {code.co_name})"
 
 
 class Server:
@@ -94,16 +77,14 @@ class Server:
         if now - self._flushed > wire.FLUSH_SECONDS:
             self.flush()
         report = self._report
-        report.open(seq, now)
+        report.open(seq)
         try:
             value = runner(wire.load(body), report)
             blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             self.out.append(wire.HEADER.pack(wire.DONE, seq, len(blob)))
             self.out.append(blob)
-        except MemoryError:
-            self.out_of_memory(seq, report)
         except BaseException as err:  # noqa: BLE001 - whatever a runner raises costs its own item only
-            self.failed(seq, "error", describe(err), report)
+            self.failed(seq, err, report)
         report.close()
         self._count += 1
 
@@ -113,13 +94,15 @@ class Server:
             self._close_runner(self.runners.pop(number, None))
             return
         self.flush()
-        self._report.open(-number, monotonic())
+        self._report.open(-number)
         problem, in_flight = "", 0
         try:
-            runner = resolve(factory)(blob)
+            runner = resolve_name(factory)(blob)
             if getattr(runner, "is_async", False):
+                from .looped import Loop
+
                 in_flight = min(int(getattr(runner, "in_flight", IN_FLIGHT)), b.SLOTS - 1)
-                self._open_loop()
+                self.loop = self.loop or Loop(self)
             self.runners[number] = runner
             self.limit.renew()
         except BaseException as err:  # noqa: BLE001 - the program is broken, the worker is not
@@ -129,24 +112,22 @@ class Server:
         self.flush()
         self._spent_since = monotonic()
 
-    def _open_loop(self) -> None:
-        if self.loop is None:
-            from .looped import Loop
-
-            self.loop = Loop(self)
-
-    def failed(self, seq: int, kind: str, message: str, report: SlotReport) -> None:
-        body = pickle.dumps((kind, message, report.mark, report.blob))
-        self.out.append(wire.record(wire.FAILED, seq, body))
-
-    def out_of_memory(self, seq: int, report: SlotReport) -> None:
-        """Say so and end: a heap that was full is not trusted again."""
+    def failed(self, seq: int, err: BaseException, report: SlotReport) -> None:
+        """Tell what a runner raised; where the memory ran out, end: a full heap is not trusted again."""
+        if not isinstance(err, MemoryError):
+            self._put_failed(seq, "error", describe(err), report)
+            return
         try:
-            self.limit.relax()
-            self.failed(seq, "memory", "MemoryError: the worker's memory limit is reached", report)
+            self.limit.renew(HEADROOM)  # room to report it
+            message = "MemoryError: the worker's memory limit is reached"
+            self._put_failed(seq, "memory", message, report)
             self.flush()
         finally:
             os._exit(OUT_OF_MEMORY)
+
+    def _put_failed(self, seq: int, kind: str, message: str, report: SlotReport) -> None:
+        body = pickle.dumps((kind, message, report.mark, report.blob))
+        self.out.append(wire.record(wire.FAILED, seq, body))
 
     def send_partial(self, seq: int, blob: bytes) -> None:
         self.out.append(wire.record(wire.PARTIAL, seq, blob))

@@ -10,9 +10,8 @@ HEADER = Struct("<IQQ")
 CHUNK = 1 << 18
 LONGEST = 1 << 30  # bytes of one record; more is a bomb
 
-load = (
-    pickle.loads
-)  # both ends are our own processes; what they run is trusted, what it judges is not
+# both ends are our own processes; what they run is trusted, what it judges is not
+load = pickle.loads
 
 CONTROL = 0  # to a worker: a pickled (word, value); every other tag is a program's number
 DONE, FAILED, PARTIAL, READY, BUILT, SPENT = 1, 2, 3, 4, 5, 6  # to the caller

@@ -37,11 +37,7 @@ def program_in(attempt: Attempt, tests: Tests, prefix: str) -> Program:
     if made is not None:
         return made.program
     return program_of(
-        attempt.response,
-        tests.language,
-        prefix=tests.prefix or prefix,
-        prompt=attempt.task.prompt,
-        entry_point=tests.entry_point,
+        attempt, tests.language, prefix=tests.prefix or prefix, entry_point=tests.entry_point
     )
 
 

@@ -8,7 +8,8 @@ import runpy
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,7 @@ def fenced(source: str, language: str) -> str:
     return f"```{language}\n{source.strip(chr(10)) if source.strip() else source}\n```"
 
 
+@cache
 def hashes() -> dict[str, str]:
     """What a program would have to know of hash seed 0."""
     code = "print(hash('canary'), hash('a') % 4)"
@@ -100,11 +102,11 @@ def hashes() -> dict[str, str]:
     return {"@HASH@": one, "@HASH4@": two}
 
 
-def _tables(folder: str, key: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    for path in sorted((HERE / folder).glob("*.toml")):
-        table = tomllib.loads(path.read_text("utf-8"))
-        for row in table[key]:
-            yield path.stem, table, row
+@cache
+def _tables(folder: str, key: str) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    paths = sorted((HERE / folder).glob("*.toml"))
+    read = [(path.stem, tomllib.loads(path.read_text("utf-8"))) for path in paths]
+    return [(stem, table, row) for stem, table in read for row in table[key]]
 
 
 def families(folder: str, env: str = "plain") -> list[str]:

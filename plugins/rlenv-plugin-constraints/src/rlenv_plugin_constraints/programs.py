@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attrs import field, frozen
+from rlenv.text import Block
 
-from rlenv_plugin_constraints.blocks import Block, line_spans, program
+from rlenv_plugin_constraints.blocks import line_spans, program
 from rlenv_plugin_constraints.constraint import Finding, Span
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
@@ -54,9 +55,7 @@ def parsed(text: Text) -> Source:
 
 def _parsed(raw: str) -> Source:
     block = program(raw, LABELS)
-    if isinstance(block, str):
-        return Source(raw, Block(raw, 0, len(raw)), reason=block)
-    source = block.text
+    source = block.text.removeprefix("\ufeff")
     if not source.strip():
         return Source(raw, block, reason="there is no program")
     if len(source) > SIZE:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from attrs import frozen
 from rlenv.stages import Attempt
+from rlenv.text import Block, fenced_blocks, last_block, line_of, whole_block
 
 from .artifacts import Program
-from .fences import Block, Lines, blocks, heard
 
 __all__ = ["SOURCE_BYTES", "Bad", "program_in", "program_of"]
 
@@ -33,35 +32,41 @@ class Bad:
 def program_in(attempt: Attempt, lang: str) -> Program | Bad:
     """The program that an earlier stage took out of the response, else ``program_of``."""
     found = attempt.find(Program)
-    return found if found is not None and found.lang == lang else program_of(attempt.response, lang)
+    return found if found is not None and found.lang == lang else program_of(attempt, lang)
 
 
-def program_of(response: str, lang: str) -> Program | Bad:
+def program_of(attempt: Attempt, lang: str) -> Program | Bad:
     """The program of a response; CUDA C++ has a launch plan beside it, the last block of Python.
 
     Args:
-        response: any text.
+        attempt: any response.
         lang: "numba", "triton" or "cuda".
     """
-    lines = heard(response)
-    found = list(blocks(lines))
-    code = _last(found, LABELS[lang]) or _last(found, ("",))
-    if code is None and not found:
-        code = _whole(lines)
+    text = attempt.visible
+    code = last_block(text, LABELS[lang])
+    if code is None and not any(block.text.strip() for block in fenced_blocks(text)):
+        code = whole_block(text)
     if code is None:
         return Bad(f"the response has no block of {lang} code")
-    plan = _last(found, _PYTHON) if lang == "cuda" and not _planned(code.text) else None
-    for block in (code, plan):
-        problem = _problem(block) if block else None
-        if problem is not None:
-            return problem
-    if plan is None:
-        return Program(lang, code.text, code.line)
+    plan = last_block(text, _PYTHON) if lang == "cuda" and not _planned(code.text) else None
+    first = _line(attempt, code)
+    problem = _problem(code, first)
+    if problem is None and plan is not None and plan.language:
+        problem = _problem(plan, _line(attempt, plan))
+    if problem is not None:
+        return problem
+    if plan is None or not plan.language:
+        return Program(lang, code.source, first)
     from .lang_cuda.rules import joined
 
-    whole = joined(code.text, plan.text)
-    begins = whole.count("\n") - plan.text.rstrip("\n").count("\n")
-    return Program(lang, whole, code.line, begins, plan.line)
+    whole = joined(code.source, plan.source)
+    begins = whole.count("\n") - plan.source.rstrip("\n").count("\n")
+    return Program(lang, whole, first, begins, _line(attempt, plan))
+
+
+def _line(attempt: Attempt, block: Block) -> int:
+    """The line of the response where a block of its visible text begins."""
+    return line_of(attempt.response, attempt.reading.place(block.start))
 
 
 _planned = re.compile(
@@ -69,27 +74,11 @@ _planned = re.compile(
 ).search  # a plan in comments of the source
 
 
-def _problem(block: Block) -> Bad | None:
-    text = block.text
+def _problem(block: Block, first: int) -> Bad | None:
+    text = block.source
     if len(text) > SOURCE_BYTES or len(text.encode("utf-8", "surrogatepass")) > SOURCE_BYTES:
-        return Bad(f"the program is longer than {SOURCE_BYTES} bytes", block.line)
-    for number, line in enumerate(text.split("\n"), block.line):
+        return Bad(f"the program is longer than {SOURCE_BYTES} bytes", first)
+    for number, line in enumerate(text.split("\n"), first):
         if "\0" in line or any("\ud800" <= letter <= "\udfff" for letter in line):
             return Bad("a character that no program has", number)
     return None
-
-
-def _last(found: Sequence[Block], labels: Sequence[str]) -> Block | None:
-    """The last block under one of these labels; ``python3.11`` is ``python3``."""
-    for block in reversed(found):
-        if block.label in labels or (block.label and block.label.partition(".")[0] in labels):
-            return block
-    return None
-
-
-def _whole(lines: Lines) -> Block | None:
-    first = next((place for place, (_, text) in enumerate(lines) if text.strip()), None)
-    if first is None:
-        return None
-    text = "\n".join(text for _, text in lines[first:])
-    return Block("", text.removeprefix("\ufeff").rstrip() + "\n", lines[first][0])

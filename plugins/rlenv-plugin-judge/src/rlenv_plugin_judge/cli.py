@@ -72,7 +72,7 @@ def calibrate(  # noqa: PLR0917 - click names them
 
     with environments.load(env, settings) as loaded:
         slot = judge_slot(loaded, stage)
-        found = judged(slot, read(file, loaded.tasks))
+        found = judged(slot, read(file, loaded.tasks, loaded.thinking), loaded.thinking)
         title = f"{one_line(loaded.name, 60)}: {slot.name}"
     if len(found.rows) < LEAST:
         raise InputError(

@@ -295,14 +295,19 @@ def readable(check: Check) -> Check:
 
     @wraps(check)
     async def wrapped(self: Any, attempt: Attempt) -> Outcome:
-        if len(attempt.response) > self.max_chars:
+        if len(attempt.visible) > self.max_chars:
             return Outcome.failed(f"undecided: longer than max_chars = {self.max_chars}")
         try:
-            return await check(self, attempt)
+            return attempt.with_hidden(await check(self, attempt))
         except TooLong:
             return Outcome.failed("undecided: the response is longer than the judge can read")
 
     return wrapped
+
+
+def named(what: str, hidden: int) -> str:
+    """How material is called of which that many characters were hidden: the judge is told so, and not what."""
+    return f"{what} (without {hidden:,} characters of hidden reasoning)" if hidden else what
 
 
 def label_key(attempt: Attempt, *labels: object) -> bytes:

@@ -46,7 +46,8 @@ class Scripted:
             )
         nonce, inside = forms[-1]
         block = rf"^BEGIN ([^\n]*) {mark[1]}\n(.*?)\nEND \1 {mark[1]}$"
-        material = dict(re.findall(block, user, re.M | re.S))
+        found = re.findall(block, user, re.M | re.S)
+        material = {name.partition(" (without ")[0]: text for name, text in found}
         rules = user[user.rindex(f'"nonce": "{nonce}"') :]
         values = {
             name: _value(name, kind, _rule(name, rules), material)

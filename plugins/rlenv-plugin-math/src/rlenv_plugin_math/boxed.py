@@ -8,7 +8,6 @@ from attrs import frozen
 from rlenv.values import Outcome
 
 from .extract.boxes import boxes, is_placeholder
-from .extract.visible import visible
 
 if TYPE_CHECKING:
     from rlenv.stages import Attempt
@@ -24,14 +23,15 @@ class Boxed:
 
     def check(self, attempt: Attempt) -> Outcome:
         """1 or 0; the detail says what is missing."""
-        region = visible(attempt.response)
-        if region is None:
-            return Outcome.failed("the thinking block is never closed", boxes=0)
-        every, is_open = boxes(attempt.response, *region)
+        text = attempt.visible
+        every, is_open = boxes(text, 0, len(text))
         full = [box for box in every if not is_placeholder(box.text)]
         if len(every) == len(full) == 1 and not is_open:
-            return Outcome.passed("one box", boxes=1)
-        return Outcome.failed(_problem(len(every), len(full), is_open=is_open), boxes=len(every))
+            return attempt.with_hidden(Outcome.passed("one box", boxes=1))
+        problem = _problem(len(every), len(full), is_open=is_open)
+        if not text.strip() and attempt.reading.hidden:
+            problem = "the response is thinking alone"
+        return attempt.with_hidden(Outcome.failed(problem, boxes=len(every)))
 
 
 def _problem(every: int, full: int, *, is_open: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from attrs.validators import ge, in_, instance_of
 from rlenv.errors import ConfigError, TaskError
 from rlenv.values import Outcome
@@ -131,11 +131,23 @@ class Equal:
     def check(self, attempt: Attempt) -> Outcome:
         """1 when the final answer equals a gold answer, else 0; never raises on a response."""
         every = golds(attempt.task.answer)
-        if attempt.response.strip() == attempt.task.prompt.strip():
-            extraction = nothing("the response repeats the prompt")
-        else:
-            told = without_prompt(attempt.response, attempt.task.prompt)
-            extraction = extract(told, self.extract)
+        extraction = self._extracted(attempt)
+        return attempt.with_hidden(self._compared(attempt, extraction, every))
+
+    def _extracted(self, attempt: Attempt) -> Extraction:
+        text, prompt = attempt.visible, attempt.task.prompt
+        if text.strip() == prompt.strip():
+            return nothing("the response repeats the prompt")
+        if not text.strip() and attempt.reading.hidden:
+            return nothing("the response is thinking alone")
+        found = extract(without_prompt(text, prompt), self.extract)
+        if found.span is None or not attempt.reading.hidden:
+            return found
+        return evolve(found, span=attempt.reading.span(*found.span))
+
+    def _compared(
+        self, attempt: Attempt, extraction: Extraction, every: tuple[Gold, ...]
+    ) -> Outcome:
         if not extraction.answers:
             return _outcome(0.0, extraction, every, extraction.state, extraction.reason)
         if extraction.state == FOUND and len(extraction.answers) == 1:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from attrs import evolve
 from rlenv.hooks import Rewrite
+from rlenv.text import read
 from rlenv.values import Task
 
 from .extract.boxes import boxes, is_placeholder
 from .extract.found import Claim
-from .extract.visible import visible
 
 _Edit = Callable[[str], "str | None"]
 
@@ -32,13 +33,12 @@ def rewrites() -> Mapping[str, Sequence[Rewrite]]:
 
 
 def _only_box(response: str) -> Claim | None:
-    region = visible(response)
-    if region is None:
-        return None
-    every, is_open = boxes(response, *region)
+    found = read(response)
+    every, is_open = boxes(found.text, 0, len(found.text))
     if len(every) != 1 or is_open or is_placeholder(every[0].text):
         return None
-    return every[0]
+    start, end = found.span(every[0].start, every[0].end)
+    return evolve(every[0], start=start, end=end)
 
 
 def _within(edit: _Edit) -> Callable[[Task, str], str | None]:

@@ -62,7 +62,7 @@ ADAPTERS = (
 
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(a, marks=pytest.mark.xdist_group(a.name), id=a.name) for a in ADAPTERS],
+    params=[pytest.param(a, id=a.name) for a in ADAPTERS],
 )
 def box(request: pytest.FixtureRequest) -> Iterator[Box]:
     adapter: Adapter = request.param

@@ -143,7 +143,7 @@ def _unscored(bench: Bench, probe: Probe) -> Result:
     tasks = {task.id: task for task in bench.tasks}
     ordered = sorted(worst.items(), key=lambda one: len(one[1][0]))
     found = [
-        finding(probe, tasks[name], text, None, f"unscored at will, {reply.fault}: {reply.message}", "a reward")
+        finding(probe, tasks[name], text, None, f"a response can force a fault, {reply.fault}: {reply.message}", "a reward")
         for name, (text, reply) in ordered if (name, text) not in bench.told
     ]  # fmt: skip
     new = [] if any((name, text) in bench.told for name, (text, _) in ordered) else found
@@ -249,6 +249,6 @@ PROBES = (
     Probe("opinion.lift", "style adds nothing to the reward of a wrong answer", "high", "a policy climbs what is paid for dress long before it passes: pay form only as a gate, or in right answers", "lift", special=_lifted),
 )  # fmt: skip
 LATE = (  # they read what all others asked
-    Probe("opinion.unscored", "no response forces itself to be unscored", "high", "give what cannot be read 0: an unscored rollout is left out of the mean, and that may be worth more than a 0", "fault", special=_unscored),
+    Probe("opinion.unscored", "no response can force a fault", "high", "score 0 what cannot be read or costs too much to check: an unscored rollout is left out of the mean, which may be worth more than a 0", "fault", special=_unscored),
     Probe("opinion.second", "another verifier says the same of the same responses", "medium", "read the smallest disagreement, and decide which of the two is wrong", "disagree", special=_second),
 )  # fmt: skip

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 
 from attrs import evolve
+from rlenv.testing.bombs import BOMBS, planted
 
 from rlenv_audit.bench import Bench
 from rlenv_audit.model import Finding, Result
+from rlenv_audit.programs import of_code
 from rlenv_audit.solved import plainly_in
 
 from .base import Probe, Try, counted, finding
@@ -18,17 +21,8 @@ __all__ = ["NASTY", "PROBES"]
 NASTY = {
     "a lone surrogate": "\ud800",
     "NUL": "a\x00b",
-    "10,000 brackets": "(" * 10_000,
-    "10,000 nested lists": "[" * 10_000 + "]" * 10_000,
-    "10,000 braces in a box": "\\boxed{" * 2_000 + "1" + "}" * 2_000,
-    "a number of 5,000 digits": "9" * 5_000,
-    "a power tower": "9^{9^{9^{9^9}}}",
-    "10**10**10": "10**10**10",
     "not a number": "nan",
     "infinity": "\\infty",
-    "a regex that backtracks": "a" * 5_000 + "!",
-    "1 MB of one letter": "x" * 1_000_000,
-    "1 MB of blanks": " " * 1_000_000,
     "combining marks": "a" + "\u0301" * 2_000,
     "right-to-left": "\u202e42\u202c",
     "an emoji family": "👨‍👩‍👧‍👦" * 50,
@@ -38,14 +32,22 @@ NASTY = {
     "an unfinished box": "\\boxed{",
     "an unfinished fence": "```python\nprint(1)",
     "JSON of NaN": '{"answer": NaN}',
-    "an entity bomb": '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>',
 }  # fmt: skip
 
 
 def _nasty(bench: Bench) -> Iterator[Try]:
+    """Odd texts, and what costs too much to check: by itself, and in place of the answer of a right response."""
     for task in bench.tasks[:3]:
         for name, text in NASTY.items():
             yield Try(task, text, "score", name)
+    # A program that never ends costs its time limit, so the profile ci asks for little.
+    most = None if bench.full else 1 if of_code(bench.archetypes, bench.tasks) else 2
+    for task in bench.tasks[: 3 if bench.full else 1]:
+        gold = bench.golds.of(task)
+        for name, bomb in BOMBS.items():
+            texts = planted(bomb, [] if gold is None else [gold])
+            for text in islice(texts, most):
+                yield Try(task, text, "score", name)
 
 
 def _odd(bench: Bench) -> Iterator[Try]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from html import escape
 
+from rlenv_audit.conclusion import conclusion
 from rlenv_audit.model import Scorecard
 
 __all__ = ["badge"]
 
+SHORT = {"incomplete": "incomplete", "free": "free reward", "unmeasured": "not measured"}
+
 
 def badge(card: Scorecard) -> str:
-    """An SVG of about 200 by 20 pixels; green only for an audit that is complete and found nothing."""
-    count = len(card.findings)
+    """An SVG of about 200 by 20 pixels; green only where the conclusion is "clean"."""
+    count, status = len(card.findings), conclusion(card).status
     if count:
         said, color = f"{count} finding{'s' * (count > 1)}", "#c0392b"
-    elif not card.complete:
-        said, color = "incomplete", "#7f8c8d"
-    else:
+    elif status == "clean":
         said, color = f"nothing in {card.tasks} tasks", "#27824a"
+    else:
+        said, color = SHORT.get(status, "too little evidence"), "#7f8c8d"
     left, right = 44, 14 + 7 * len(said)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="audit: {escape(said)}">'

@@ -12,10 +12,9 @@ from importlib.resources import files
 
 from rlenv.cli.text import visible
 
+from rlenv_audit.conclusion import conclusion
 from rlenv_audit.model import Finding, Result, Scorecard
-from rlenv_audit.questions import ARCHETYPES, advice
-
-from .terminal import verdict
+from rlenv_audit.questions import ARCHETYPES
 
 __all__ = ["page"]
 
@@ -58,20 +57,21 @@ def _call(card: Scorecard, signature: str, tasks_from: str, python: str) -> str:
 
 
 def _body(card: Scorecard, call: str) -> Iterator[str]:
-    color = "bad" if card.findings else "good" if card.complete else "warn"
-    yield f'<h1 class="{color}">{_text(verdict(card))}</h1>'
+    said = conclusion(card)
+    color = {"found": "bad", "clean": "good"}.get(said.status, "warn")
+    yield f'<h1 class="{color}">{_text(f"{card.target}: {said.headline}")}</h1>'
     kinds = ", ".join(card.archetypes) or "a function"
     yield (
         f'<p class="meta">{_text(kinds)} · {card.tasks} of {card.tasks_in_all} tasks · pass mark {card.pass_mark:g} · seed {card.seed} · '
         f"{_text(card.profile)} · {card.seconds:.1f} s · rlenv-audit {_text(card.version)}</p>"
     )
-    yield f"<p>{_text(advice(card))}</p>"
+    yield f"<p>{_text(said.advice)}</p>"
     yield from _glance(card)
     yield from _answers("Five questions", card.questions)
     yield f"<h2>{len(card.findings) or 'No'} finding{'' if len(card.findings) == 1 else 's'}</h2>"
     for place, finding in enumerate(card.findings):
         yield from _finding(finding, place, call)
-    yield from _answers("Beside them", card.asides)
+    yield from _answers("Other questions", card.asides)
     yield from _map(card)
     yield "<h2>Probes</h2><table><thead><tr><th>probe<th>a sound verifier<th>result<th>rate or reason</tr></thead><tbody>"
     yield from (_row(result) for result in card.results)

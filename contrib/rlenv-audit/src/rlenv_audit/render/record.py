@@ -11,6 +11,7 @@ import attrs
 from rlenv.errors import InputError
 from rlenv.record import dumps, plain
 
+from rlenv_audit.conclusion import conclusion
 from rlenv_audit.model import Finding, Result, Scorecard
 from rlenv_audit.statistics import rate
 
@@ -29,6 +30,7 @@ def to_dict(card: Scorecard) -> dict[str, Any]:
         "schema": SCHEMA,
         **{key: plain(value) for key, value in body.items()},
         "complete": card.complete,
+        "conclusion": attrs.asdict(conclusion(card)),
         "results": results,
     }
 

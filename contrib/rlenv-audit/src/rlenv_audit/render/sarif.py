@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from rlenv_audit.conclusion import conclusion
 from rlenv_audit.model import Scorecard
 
 __all__ = ["to_sarif"]
@@ -49,11 +50,18 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
         }
         for finding in card.findings
     ]
+    said = conclusion(card)
+    told = {
+        "level": "none" if said.status == "clean" else "warning",
+        "descriptor": {"id": said.status},
+        "message": {"text": _text(str(said))},
+    }
+    invocation = {"executionSuccessful": card.complete, "toolExecutionNotifications": [told]}
     driver = {"name": "rlenv-audit", "version": card.version, "rules": rules}
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
+        "runs": [{"tool": {"driver": driver}, "invocations": [invocation], "results": results}],
     }
 
 

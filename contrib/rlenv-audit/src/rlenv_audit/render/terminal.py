@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: the verdict in one line, the five questions, and what was found."""
+"""What a person sees in the terminal: the conclusion in one line, the five questions, and what was found."""
 
 from __future__ import annotations
 
@@ -7,38 +7,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from rlenv.cli.text import one_line, visible
+from rlenv.cli.text import amount, one_line, visible
 
+from rlenv_audit.conclusion import conclusion
 from rlenv_audit.model import Result, Scorecard
-from rlenv_audit.questions import advice
 
-__all__ = ["show", "verdict"]
+__all__ = ["show"]
 
 COLORS = {"critical": "red", "high": "red", "medium": "yellow", "low": "cyan"}
 MOST = 8  # findings on the screen
 
 
-def verdict(card: Scorecard) -> str:
-    """One line that says it all."""
-    found = len(card.findings)
-    if found:
-        worst = card.findings[0].severity
-        return f"{card.target}: {found} finding{'s' * (found > 1)}, the worst {worst}"
-    if not card.measured:
-        return f"{card.target}: nothing was measured, so nothing is known"
-    if not card.complete:
-        return f"{card.target}: nothing found so far, and the audit is incomplete"
-    return f"{card.target}: nothing found"
-
-
 def show(card: Scorecard, screen: Console) -> None:
     """Print it."""
-    color = "red" if card.crossed else "yellow" if card.findings or not card.complete else "green"
-    screen.print(Text(visible(verdict(card)), f"bold {color}"))
+    said = conclusion(card)
+    color = "red" if card.crossed else "green" if said.status == "clean" else "yellow"
+    screen.print(Text(visible(f"{card.target}: {said.headline}"), f"bold {color}"))
     sampled = (
         f"{card.tasks} of {card.tasks_in_all} tasks"
         if card.tasks < card.tasks_in_all
-        else f"{card.tasks} tasks"
+        else amount(card.tasks, "task")
     )
     kinds = ", ".join(card.archetypes) or "a function"
     screen.print(
@@ -59,14 +47,14 @@ def show(card: Scorecard, screen: Console) -> None:
             Text(f"… and {len(card.findings) - MOST} more: --html or --json has them all", "dim")
         )
     if card.asides:
-        screen.print(Text("beside the five questions", "bold"))
+        screen.print(Text("other questions", "bold"))
         screen.print(_answers(card.asides))
     for name in ("skipped", "incomplete"):
         if results := [result for result in card.results if result.status == name]:
             screen.print(Text(f"{name}: {_listed(results)}", "dim"))
     for line in card.crossed:
         screen.print(Text.assemble(("crossed ", "red"), visible(line)))
-    screen.print(Text(advice(card)))
+    screen.print(Text(visible(said.advice)))
 
 
 def _answers(pairs: Sequence[tuple[str, str]]) -> Table:

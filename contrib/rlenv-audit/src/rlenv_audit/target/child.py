@@ -90,6 +90,8 @@ def _introduced(target: Loaded) -> dict[str, Any]:
         "steady": target.steady,
         "converses": target.converses,
         "sides": target.sides,
+        "right": dict(target.right),
+        "added": target.added,
         "pass_mark": target.pass_mark,
         "version": sys.version.partition(" ")[0],
     }

@@ -5,14 +5,18 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from rlenv.errors import ConfigError, InputError
 from rlenv.near import suggest
 from rlenv.values import Task
+
+from rlenv_audit.conclusion import FEW
+from rlenv_audit.solved import text_of
 
 from .beside import SIDES, Sides, beside, sider, sides
 from .signatures import caller, converses
@@ -35,6 +39,8 @@ class Loaded:
         steady: whether the same response is to get the same reward; no where a stage measures time, and says so.
         converses: whether it reads whole conversations.
         sides: how it judges responses side by side, and "" for one by one.
+        right: by task id, right responses that the plugin of its only stage declares.
+        added: how many of the last tasks are of that plugin's examples only.
     """
 
     ask: Callable[[Task, Any], Any]
@@ -47,6 +53,8 @@ class Loaded:
     steady: bool = True
     converses: bool = False
     sides: Sides = ""
+    right: Mapping[str, Sequence[str]] = field(factory=dict)
+    added: int = 0
     close: Callable[[], None] = field(default=lambda: None)
 
 
@@ -96,10 +104,43 @@ def _environment(name: str) -> Loaded:
             limit_s=_limit(env.slots), sides="group",
         )  # fmt: skip
     talks = any("tools" in task.info for task in env.tasks)
+    unanswered = sum(text_of(task.answer) is not None for task in env.tasks) < FEW
+    tasks, right = _with_examples(env) if unanswered else (tuple(env.tasks), {})
     return Loaded(
-        env.evaluate, tuple(env.tasks), kinds, uses, env.pass_mark, env.evaluate_as_completed, close=env.close, limit_s=_limit(env.slots),
-        converses=talks or bool(set(kinds) & TALKING), steady=_steady(env.slots),
+        env.evaluate, tasks, kinds, uses, env.pass_mark, env.evaluate_as_completed, close=env.close, limit_s=_limit(env.slots),
+        converses=talks or bool(set(kinds) & TALKING), steady=_steady(env.slots), right=right, added=len(tasks) - len(env.tasks),
     )  # fmt: skip
+
+
+def _with_examples(env: Any) -> tuple[tuple[Task, ...], dict[str, list[str]]]:
+    """Its tasks and those of the right examples of its one stage, set as it is here, with these right responses.
+
+    Where several stages decide, the examples of one say nothing of the whole; what checks a form only rewards constants too.
+    """
+    from rlenv.plugins import registry
+
+    tasks, right = list(env.tasks), defaultdict[str, list[str]](list)
+    slot = env.slots[0]
+    plugin, _, short = slot.use.partition("/")
+    try:
+        given = (
+            registry().supplied(plugin, "rlenv_examples").get(short, ())
+            if len(env.slots) == 1
+            else ()
+        )
+        sets = given if isinstance(given, (list, tuple)) else [given]
+        stage_type = registry().stage_type(slot.use)
+        own = [one for one in sets if not one.gate_only and stage_type(**one.options) == slot.stage]
+    except Exception:  # noqa: BLE001 - a stage without a plugin, or examples that `rlenv check` finds broken
+        own = []
+    for task, response in (pair for one in own for pair in one.right):
+        wanted = (task.prompt, task.answer, task.info)
+        same = next((one for one in tasks if (one.prompt, one.answer, one.info) == wanted), None)
+        if same is None:
+            same = evolve(task, id=f"example-{len(right)}")
+            tasks.append(same)
+        right[str(same.id)].append(response)
+    return tuple(tasks), dict(right)
 
 
 def _steady(slots: Iterable[Any]) -> bool:

@@ -90,6 +90,8 @@ class Target:
         self._in_turn = bool(said["in_turn"])  # many at once are asked one after another
         self.steady = bool(said["steady"])
         self.converses, self.sides = bool(said["converses"]), str(said["sides"])
+        self.right: Mapping[str, Sequence[str]] = said["right"]
+        self.added = int(said["added"])
         self._own = set() if spec.borrowed else {task.id for task in self.tasks}
 
     # -- asking ------------------------------------------------------------------------------------

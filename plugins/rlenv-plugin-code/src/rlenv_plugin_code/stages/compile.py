@@ -56,6 +56,9 @@ class Compile(Boxed):
             ConfigError: such a sandbox cannot be had here.
             VerifierFault: the sandbox broke on every try.
         """
+        return attempt.with_hidden(await self._compiled(attempt))
+
+    async def _compiled(self, attempt: Attempt) -> Outcome:
         tests = tests_in(attempt.task, self.language)
         program = program_in(attempt, tests, self.prefix)
         problem = source_problem(program, tests.limits.source_bytes or self.source_bytes)

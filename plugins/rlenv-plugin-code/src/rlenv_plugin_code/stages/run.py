@@ -108,7 +108,7 @@ class Run(Boxed):
         """
         answers = await self._answers(attempt, prepared(attempt.task, self.default))
         attempt.put(answers)
-        return _outcome(answers)
+        return attempt.with_hidden(_outcome(answers))
 
     async def _answers(self, attempt: Attempt, ready: Prepared) -> Answers:
         tests = ready.tests

@@ -71,7 +71,10 @@ class Tests(Boxed):
             TaskError: the golden program fails, or no mutant differs from it.
             VerifierFault: the sandbox broke on every try.
         """
-        program = program_of(attempt.response, "python")
+        return attempt.with_hidden(await self._scored(attempt))
+
+    async def _scored(self, attempt: Attempt) -> Outcome:
+        program = program_of(attempt, "python")
         problem = source_problem(program, _LARGEST)
         if problem:
             return Outcome.failed(problem)

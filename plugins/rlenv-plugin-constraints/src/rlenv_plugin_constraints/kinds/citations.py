@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from attrs import define, field, frozen
 from rlenv.errors import ConfigError
+from rlenv.text import fenced_blocks
 
-from rlenv_plugin_constraints.blocks import answer_start, blocks
 from rlenv_plugin_constraints.constraint import Finding, Span
 from rlenv_plugin_constraints.text import Text
 
@@ -121,11 +121,10 @@ def _resolves(name: str, known: set[str], *, declared: bool) -> bool:
 
 
 def _without_code(raw: str) -> str:
-    """The same length, with spaces for thinking and code."""
-    start = answer_start(raw)
-    parts = [" " * start]
-    place = start
-    for block in blocks(raw, start):
+    """The same length, with spaces for code."""
+    parts: list[str] = []
+    place = 0
+    for block in fenced_blocks(raw):
         parts += [raw[place : block.outer[0]], " " * (block.outer[1] - block.outer[0] - 1), "\n"]
         place = block.outer[1]
     text = "".join([*parts, raw[place:]])[: len(raw)]

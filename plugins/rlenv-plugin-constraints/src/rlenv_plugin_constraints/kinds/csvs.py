@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError
+from rlenv.text import Block
 
-from rlenv_plugin_constraints.blocks import Block, only_block
+from rlenv_plugin_constraints.blocks import only_block
 from rlenv_plugin_constraints.constraint import Finding, in_order
 from rlenv_plugin_constraints.kinds.jsons import NotData, spans_at
 from rlenv_plugin_constraints.text import Text

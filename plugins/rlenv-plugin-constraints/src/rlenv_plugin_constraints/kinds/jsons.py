@@ -7,8 +7,9 @@ import re
 from typing import Any, ClassVar, Literal, NoReturn
 
 from attrs import field, frozen
+from rlenv.text import Block
 
-from rlenv_plugin_constraints.blocks import Block, only_block
+from rlenv_plugin_constraints.blocks import only_block
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet

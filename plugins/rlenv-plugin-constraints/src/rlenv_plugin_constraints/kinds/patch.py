@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError
+from rlenv.text import Block
 
-from rlenv_plugin_constraints.blocks import Block, line_spans, only_block
+from rlenv_plugin_constraints.blocks import line_spans, only_block
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.diffs import Change, Unreadable, changes
 from rlenv_plugin_constraints.text import Text

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv.errors import ConfigError
+from rlenv.text import fenced_blocks
 
-from rlenv_plugin_constraints.blocks import answer_start, blocks
 from rlenv_plugin_constraints.constraint import Finding, Span, positive
 from rlenv_plugin_constraints.text import Text
 from rlenv_plugin_constraints.unmet import unmet
@@ -58,12 +58,11 @@ def quotations(raw: str) -> Iterator[Span]:
 
     One that is never closed reaches to the end of its paragraph.  Linear.
     """
-    start = answer_start(raw)
-    holes = [block.outer for block in blocks(raw, start)]
-    lines = _QUOTED_LINES.finditer(raw, start) if _QUOTED_LINE.search(f"\n{raw}") else ()
+    holes = [block.outer for block in fenced_blocks(raw)]
+    lines = _QUOTED_LINES.finditer(raw) if _QUOTED_LINE.search(f"\n{raw}") else ()
     quoted = [found.span() for found in lines]
     yield from quoted
-    for begin, end in _between(sorted(holes + quoted), start, len(raw)):
+    for begin, end in _between(sorted(holes + quoted), 0, len(raw)):
         cuts = [begin, *(m.start() for m in _PARAGRAPH.finditer(raw, begin, end)), end]
         for first, last in itertools.pairwise(cuts):
             yield from _in_paragraph(raw, first, last)

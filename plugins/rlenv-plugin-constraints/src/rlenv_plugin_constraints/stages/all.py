@@ -12,7 +12,6 @@ from rlenv.errors import ConfigError, TaskError
 from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_constraints.blocks import answer_start
 from rlenv_plugin_constraints.constraint import Constraint, Finding
 from rlenv_plugin_constraints.content import contentless, earnings
 from rlenv_plugin_constraints.contradictions import contradictions
@@ -40,7 +39,8 @@ class All:
         score: ``fraction`` (satisfied / total) or ``all`` (1 or 0).
         content: a response that says nothing (blank, the prompt again, a refusal, fillers and markers) gets
             0 whatever it satisfies.
-        thinking: ``drop`` what stands before the answer between ``<think>`` and ``</think>``, or ``keep`` it.
+        thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of the response,
+            which a form such as ``<think>…</think><answer>…</answer>`` needs.
     """
 
     phase: ClassVar[str] = "constrain"
@@ -92,11 +92,11 @@ class All:
     def check(self, attempt: Attempt) -> Outcome:
         """The share of constraints that hold, and of each what was measured, wanted and where."""
         named = self._of(attempt.task)
-        start = answer_start(attempt.response) if self.thinking == "drop" else 0
-        text = Text(attempt.response[start:], attempt.task.prompt)
+        keeps = self.thinking == "keep"
+        text = Text(attempt.response if keeps else attempt.visible, attempt.task.prompt)
         reason = contentless(text, [part for _, part in named]) if self.content else ""
         findings = [(name, part.check(text)) for name, part in named]
-        return outcome(findings, self.score, reason, start)
+        return outcome(findings, self.score, reason, None if keeps else attempt)
 
     def _of(self, task: Task) -> tuple[_Named, ...]:
         if not self.source:
@@ -123,7 +123,10 @@ def _refuse_contradictions(named: Sequence[_Named]) -> None:
 
 
 def outcome(
-    findings: Sequence[tuple[str, Finding]], score: str, reason: str = "", start: int = 0
+    findings: Sequence[tuple[str, Finding]],
+    score: str,
+    reason: str = "",
+    attempt: Attempt | None = None,
 ) -> Outcome:
     """What a stage says of named findings.
 
@@ -131,7 +134,7 @@ def outcome(
         findings: (kind as it was asked for, what was found).
         score: ``fraction`` or ``all``.
         reason: why the response is worth nothing whatever it satisfies; "" where it is not so.
-        start: where in the response the text that was looked at begins.
+        attempt: that whose visible text was looked at; None where it was the whole response.
     """
     held = sum(found.satisfied for _, found in findings)
     share = held / len(findings) if score == "fraction" else float(held == len(findings))
@@ -140,21 +143,23 @@ def outcome(
     data: dict[str, Any] = {
         "satisfied": held,
         "total": len(findings),
-        "constraints": [_row(kind, found, start) for kind, found in findings],
+        "constraints": [_row(kind, found, attempt) for kind, found in findings],
     }
     if reason:
         data["contentless"] = reason
-        return Outcome(0.0, f"the response says nothing: {reason}; {detail}", data)
-    return Outcome(share, "; ".join([detail, *failed])[:1000], data)
+        said = Outcome(0.0, f"the response says nothing: {reason}; {detail}", data)
+    else:
+        said = Outcome(share, "; ".join([detail, *failed])[:1000], data)
+    return said if attempt is None else attempt.with_hidden(said)
 
 
-def _row(kind: str, found: Finding, start: int) -> dict[str, Any]:
+def _row(kind: str, found: Finding, attempt: Attempt | None) -> dict[str, Any]:
     return {
         "kind": kind,
         "satisfied": found.satisfied,
         "measured": found.measured,
         "wanted": found.wanted,
-        "spans": [[a + start, b + start] for a, b in found.spans[:_SHOWN]],
+        "spans": [list(attempt.reading.span(*s) if attempt else s) for s in found.spans[:_SHOWN]],
         "note": found.note,
     }
 

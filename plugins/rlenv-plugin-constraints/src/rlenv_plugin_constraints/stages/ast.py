@@ -96,10 +96,10 @@ class Ast:
 
     def check(self, attempt: Attempt) -> Outcome:
         """1, or the share of rules that hold; data has what each measured, and where."""
-        text = Text(attempt.response, attempt.task.prompt)
+        text = Text(attempt.visible, attempt.task.prompt)
         found = [(name, rule.check(text)) for name, rule in self._of(attempt.task)]
         whole = not found[0][1].satisfied  # no program at all
-        said = outcome(found, "all" if whole else self.score)
+        said = outcome(found, "all" if whole else self.score, attempt=attempt)
         return discreet(said) if self.source else said
 
     def _rules(self) -> dict[str, Any]:

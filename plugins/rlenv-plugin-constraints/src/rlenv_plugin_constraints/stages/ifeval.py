@@ -12,7 +12,6 @@ from rlenv.errors import ConfigError, TaskError
 from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_constraints.blocks import answer_start
 from rlenv_plugin_constraints.constraint import Constraint, Finding
 from rlenv_plugin_constraints.content import contentless, earnings
 from rlenv_plugin_constraints.contradictions import contradictions
@@ -38,8 +37,8 @@ class IFEval:
         loose: an instruction is also followed when it is by the response without its first line, its last
             line, both, or its asterisks, as the benchmarks' loose accuracy has it.
         content: a response that says nothing gets 0 whatever it satisfies; left out, it is so in ``strict``.
-        thinking: ``drop`` what stands before the answer between ``<think>`` and ``</think>``, or ``keep`` it;
-            ``official`` always keeps it.
+        thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of the response;
+            ``official`` always keeps it, as the published checkers do.
     """
 
     phase: ClassVar[str] = "constrain"
@@ -79,8 +78,8 @@ class IFEval:
         """Whether each instruction is followed; never raises on a response."""
         columns = _columns(attempt.task)
         strict = self.mode == "strict"
-        start = answer_start(attempt.response) if strict and self.thinking == "drop" else 0
-        response, prompt = attempt.response[start:], attempt.task.prompt
+        keeps = not strict or self.thinking == "keep"
+        response, prompt = attempt.response if keeps else attempt.visible, attempt.task.prompt
         forms = loose_forms(response) if self.loose else (response,)
         named = _built(columns)
         reason = ""
@@ -94,7 +93,7 @@ class IFEval:
             findings = [
                 (name, _first(partial(_official, name, kwargs), forms)) for name, kwargs in columns
             ]
-        return outcome(findings, self.score, reason, start)
+        return outcome(findings, self.score, reason, None if keeps else attempt)
 
 
 @frozen

@@ -65,8 +65,9 @@ class Schema:
 
     def check(self, attempt: Attempt) -> Outcome:
         """1 or 0; data has the first places that do not fit."""
-        text = Text(attempt.response, attempt.task.prompt)
-        said = outcome([("json_schema", self._of(attempt.task).check(text))], "all")
+        text = Text(attempt.visible, attempt.task.prompt)
+        found = self._of(attempt.task).check(text)
+        said = outcome([("json_schema", found)], "all", attempt=attempt)
         return discreet(said) if self.source else said
 
     def _of(self, task: Task) -> JsonSchema:

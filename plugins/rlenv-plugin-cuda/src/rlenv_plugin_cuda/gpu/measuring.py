@@ -8,7 +8,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 from rlenv.errors import VerifierFault
-from rlenv.values import Fault
+from rlenv.stages import Attempt
+from rlenv.values import Fault, Task
 
 from rlenv_plugin_cuda import speed
 from rlenv_plugin_cuda.artifacts import Program
@@ -102,7 +103,7 @@ def _sets(cases: Sequence[Case]) -> list[Case]:
 async def _baseline(
     text: str, kernel: Kernel, cases: Sequence[Case], box: Box, arch: str
 ) -> Objects:
-    program = program_of(text, kernel.lang)
+    program = program_of(Attempt(Task(""), text), kernel.lang)
     try:
         if isinstance(program, Bad):
             raise Wrong(program.said)

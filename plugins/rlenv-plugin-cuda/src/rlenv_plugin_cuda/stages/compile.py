@@ -75,8 +75,11 @@ class Compile(Boxed):
         Raises:
             VerifierFault: the sandbox broke on every try; or no compiler is here and one is required.
         """
+        return attempt.with_hidden(await self._compiled(attempt))
+
+    async def _compiled(self, attempt: Attempt) -> Outcome:
         kernel = kernel_of(attempt.task)
-        program = program_of(attempt.response, kernel.lang)
+        program = program_of(attempt, kernel.lang)
         if isinstance(program, Program) and self.host == "jailed":
             return self._read(program)
         problem = program if isinstance(program, Bad) else refused(program)

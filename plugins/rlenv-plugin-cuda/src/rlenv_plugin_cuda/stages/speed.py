@@ -129,7 +129,7 @@ def _baseline(task: Task, kernel: Kernel) -> str:
         raise TaskError(
             f"info.baseline: expected a program in {kernel.lang}, not {given!r:.60}", task.id
         )
-    program = program_of(given, kernel.lang)
+    program = program_of(Attempt(task, given), kernel.lang)
     if isinstance(program, Bad):
         raise TaskError(
             f"info.baseline: {program.said}; at most {SOURCE_BYTES} bytes of {kernel.lang}", task.id

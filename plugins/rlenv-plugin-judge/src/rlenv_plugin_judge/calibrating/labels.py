@@ -14,6 +14,7 @@ from rlenv.environment import Environment
 from rlenv.errors import ConfigError, InputError
 from rlenv.files import File
 from rlenv.stages import Attempt
+from rlenv.text import Thinking, visible
 from rlenv.values import Verdict
 
 from rlenv_plugin_judge.judging import Judging
@@ -62,7 +63,7 @@ class _Noting(Pairwise):
         return score
 
 
-def read(file: str, tasks: Tasks) -> list[Labeled]:
+def read(file: str, tasks: Tasks, thinking: Thinking) -> list[Labeled]:
     """The rows of a file: ``task`` or ``prompt``, ``response``, and ``label``, a number in [0, 1] or true or false.
 
     Raises:
@@ -79,7 +80,7 @@ def read(file: str, tasks: Tasks) -> list[Labeled]:
             label = _label(record.get("label"), f"{shown}: row {row}")
             given = item.response
             text = given if isinstance(given, str) else given.final
-            found.append(Labeled(item, label, text))
+            found.append(Labeled(item, label, visible(text, thinking)))
     return found
 
 
@@ -118,11 +119,11 @@ def _leaves(slots: Iterable[Slot], above: str = "") -> Iterable[tuple[str, Slot]
             yield path, slot
 
 
-def judged(slot: Slot, labeled: Sequence[Labeled]) -> Judged:
+def judged(slot: Slot, labeled: Sequence[Labeled], thinking: Thinking) -> Judged:
     """What the judge alone says, without the calibration that its stage has now."""
     stage = _plain(slot.stage)
     alone = Slot(slot.name, stage, weight=1.0, gate=0.0, timeout=slot.timeout)
-    with Environment("calibration", [alone]) as env:
+    with Environment("calibration", [alone], thinking=thinking) as env:
         if hasattr(stage, "check_group"):
             return _in_groups(env, stage, labeled)
         pairs = [(row.item.task, row.item.response) for row in labeled]

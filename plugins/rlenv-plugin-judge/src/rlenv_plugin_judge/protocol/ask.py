@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlenv.errors import ConfigError, VerifierFault
+from rlenv.text import read
 from rlenv.values import Fault
 
 from rlenv_plugin_judge.transport.request import Reply, Request, Transport, Usage
@@ -106,11 +107,9 @@ def _verdict(
 
 
 def after_thinking(text: str) -> str:
-    """What follows the thoughts that a server left in front of the answer."""
-    if text.lstrip().startswith("<think>"):
-        _, closed, rest = text.partition("</think>")
-        return rest if closed else text
-    return text
+    """What follows the thoughts that a server left in front of the answer; marks behind that may be quotations."""
+    pieces = read(text, "closed").pieces
+    return text[pieces[0][0] :] if pieces else text
 
 
 def _forget(client: Transport, asked: Sequence[Request]) -> None:

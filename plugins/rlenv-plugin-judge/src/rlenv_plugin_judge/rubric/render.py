@@ -6,37 +6,53 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from attrs import frozen
+from rlenv.text import Thinking, read
 from rlenv.values import Trajectory
 
-__all__ = ["assistant_turns", "transcript"]
+__all__ = ["Shown", "assistant_turns", "transcript"]
 
 MOST = 400_000  # characters; the middle of a longer conversation is left out
 
 
-def transcript(trajectory: Trajectory) -> str:
+@frozen
+class Shown:
+    """What a judge reads, and how many characters of hidden reasoning were left out of it."""
+
+    text: str
+    hidden: int = 0
+
+
+def transcript(trajectory: Trajectory, thinking: Thinking) -> Shown:
     """Every message with its role, tool calls written out."""
+    said = [_said(message, thinking) for message in trajectory.messages]
     text = "\n\n".join(
-        f"[{message.get('role', '?')}]\n{_said(message)}" for message in trajectory.messages
+        f"[{message.get('role', '?')}]\n{shown.text}"
+        for message, shown in zip(trajectory.messages, said, strict=True)
     )
-    if len(text) <= MOST:
-        return text
-    half = MOST // 2
-    return f"{text[:half]}\n\n[{len(text) - MOST} characters left out]\n\n{text[-half:]}"
+    if len(text) > MOST:
+        half = MOST // 2
+        left = f"[{len(text) - MOST} characters left out]"
+        text = f"{text[:half]}\n\n{left}\n\n{text[-half:]}"
+    return Shown(text, sum(shown.hidden for shown in said))
 
 
-def assistant_turns(trajectory: Trajectory) -> list[str]:
+def assistant_turns(trajectory: Trajectory, thinking: Thinking) -> list[Shown]:
     """What the assistant said, message by message; empty ones are left out."""
-    turns = [
-        _said(message) for message in trajectory.messages if message.get("role") == "assistant"
-    ]
-    return [turn for turn in turns if turn.strip()]
+    messages = [each for each in trajectory.messages if each.get("role") == "assistant"]
+    return [turn for message in messages if (turn := _said(message, thinking)).text.strip()]
 
 
-def _said(message: Mapping[str, Any]) -> str:
+def _said(message: Mapping[str, Any], thinking: Thinking) -> Shown:
     content = message.get("content")
     if isinstance(content, (list, tuple)):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "".join(part for part in parts if isinstance(part, str))
     text = content if isinstance(content, str) else ""
-    calls = message.get("tool_calls")
-    return f"{text}\n[tool calls] {json.dumps(calls, default=str)}".strip() if calls else text
+    hidden = 0
+    if message.get("role") == "assistant":
+        found = read(text, thinking)
+        text, hidden = found.text, found.hidden
+    if calls := message.get("tool_calls"):
+        text = f"{text}\n[tool calls] {json.dumps(calls, default=str)}".strip()
+    return Shown(text, hidden)

@@ -48,14 +48,14 @@ class Checklist(Rubric):
         Raises:
             VerifierFault: one of them got no verdict.
         """
-        nothing = blank(attempt.response)
+        nothing = blank(attempt.visible)
         if nothing is not None:
             return nothing
         criteria: tuple[Criterion, ...] = self._of(attempt.task).criteria
         judged = await self.judged(attempt, criteria)
         shares = [judged.shares[criterion.id] for criterion in criteria]
         raw = sum(shares) / len(shares) if self.score == "fraction" else float(min(shares) >= 0.5)
-        score, done = self.applied(raw, attempt.response)
+        score, done = self.applied(raw, attempt.visible)
         rows = [
             {"id": c.id, "has": share >= 0.5} for c, share in zip(criteria, shares, strict=True)
         ]

@@ -165,14 +165,14 @@ class Evolving(Rubric):
         said = await propose(
             self.judge.client(),
             prompt=task.prompt,
-            responses=[_cut(attempt.response) for attempt in attempts],
+            responses=[_cut(attempt.visible) for attempt in attempts],
             known=[criterion.text for criterion in active],
             most=self.most,
             key=_group_key(attempts, self.version),
             attempts=self.attempts,
         )
         known = [*(criterion.text for criterion in active), *gone]
-        fresh = self._fresh(said, known, [attempt.response for attempt in attempts], _name(task))
+        fresh = self._fresh(said, known, [attempt.visible for attempt in attempts], _name(task))
         judged = await self._told(attempts, [_criterion(each, 1.0) for each in fresh])
         taken = self._taken(fresh, told, judged, worth)
         return self._written(_name(task), told, judged, taken)
@@ -286,8 +286,8 @@ def _readable(
     worth = dict(zip(range(len(group)), quality or [0.0] * len(group), strict=True))
     first: dict[str, int] = {}
     for place, attempt in enumerate(group):
-        if not contentless(attempt.response) and len(attempt.response) <= longest:
-            first.setdefault(attempt.response, place)
+        if not contentless(attempt.visible) and len(attempt.visible) <= longest:
+            first.setdefault(attempt.visible, place)
     places = sorted(first.values(), key=lambda place: label_key(group[place], "group"))[:_READ]
     found = [group[place] for place in places]
     return found, None if quality is None else [worth[place] for place in places]

@@ -13,7 +13,7 @@ from rlenv.errors import ConfigError
 from rlenv.stages import Attempt
 from rlenv.values import Outcome
 
-from rlenv_plugin_judge.judging import Judging, label_key
+from rlenv_plugin_judge.judging import Judging, label_key, named
 from rlenv_plugin_judge.protocol.prefilter import contentless
 from rlenv_plugin_judge.protocol.verdict import Field
 from rlenv_plugin_judge.stats.bradley_terry import bradley_terry
@@ -68,7 +68,7 @@ class Pairwise(Judging):
         matches = [(a, b, score) for (a, b), score in zip(pairs, scores, strict=True)]
         strengths = bradley_terry(matches, len(attempts), prior=self.prior)
         return [
-            self._outcome(attempts, place, strengths[place], matches)
+            attempts[place].with_hidden(self._outcome(attempts, place, strengths[place], matches))
             for place in range(len(attempts))
         ]
 
@@ -92,22 +92,22 @@ class Pairwise(Judging):
             VerifierFault: there was no verdict.
         """
         left, right = self._nothing(one), self._nothing(other)
-        if left or right or one.response == other.response:
+        if left or right or one.visible == other.visible:
             return 0.5 + (right - left) / 2
-        first, second = sorted((one, other), key=lambda attempt: attempt.response)
+        first, second = sorted((one, other), key=lambda attempt: attempt.visible)
         try:
             said = await _together(
                 [self._ordered(first, second, "forth"), self._ordered(second, first, "back")]
             )
         except TooLong:  # whose doing it is loses
-            return float(len(one.response) < len(other.response))
+            return float(len(one.visible) < len(other.visible))
         score: float = (said[0] + (1.0 - said[1])) / 2
         score = score if score in (0.0, 1.0) else 0.5
         return score if first is one else 1.0 - score
 
     def _nothing(self, attempt: Attempt) -> bool:
         """Whether nobody needs to read it."""
-        return contentless(attempt.response) or len(attempt.response) > self.max_chars
+        return contentless(attempt.visible) or len(attempt.visible) > self.max_chars
 
     async def _ordered(self, shown: Attempt, then: Attempt, label: str) -> float:
         """The score of the one that is shown first, in this order."""
@@ -120,8 +120,8 @@ class Pairwise(Judging):
             _INSTRUCTIONS.format(a=a, b=b, notes=notes),
             {
                 "task": shown.task.prompt,
-                f"response {a}": shown.response,
-                f"response {b}": then.response,
+                named(f"response {a}", shown.reading.hidden): shown.visible,
+                named(f"response {b}", then.reading.hidden): then.visible,
             },
             [Field("better", "choice", choices=(a, b, _TIE))],
         )
@@ -138,13 +138,13 @@ class Pairwise(Judging):
         own = [  # a match with its own like says nothing
             score if a == place else 1.0 - score
             for a, b, score in matches
-            if place in (a, b) and attempts[a].response != attempts[b].response
+            if place in (a, b) and attempts[a].visible != attempts[b].visible
         ]
         if self._nothing(attempt):
             return Outcome.failed("there is nothing to judge, or more than max_chars of it")
         wins, ties = sum(s == 1.0 for s in own), sum(s == 0.5 for s in own)
         raw = strength if self.score == "strength" else wins / max(1, len(own))
-        score, done = self.applied(raw, attempt.response)
+        score, done = self.applied(raw, attempt.visible)
         data = {
             "pairs": len(own),
             "wins": wins,

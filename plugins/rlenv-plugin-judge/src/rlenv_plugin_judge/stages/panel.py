@@ -141,7 +141,7 @@ class Panel(Judging):
 
     def _outcome(self, attempt: Attempt, found: Sequence[tuple[Judge, Outcome]]) -> Outcome:
         scores = [outcome.score for _, outcome in found]
-        score, done = self.applied(_aggregated(self.aggregate, scores), attempt.response)
+        score, done = self.applied(_aggregated(self.aggregate, scores), attempt.visible)
         rows = [
             {
                 "model": judge.model or judge.transport,

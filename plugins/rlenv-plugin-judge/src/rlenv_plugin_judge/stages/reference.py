@@ -9,7 +9,7 @@ from rlenv.errors import ConfigError, TaskError
 from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, readable, reason
+from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, named, readable, reason
 from rlenv_plugin_judge.protocol.prefilter import contentless
 from rlenv_plugin_judge.protocol.verdict import Field
 
@@ -78,14 +78,18 @@ class Reference(Judging):
             VerifierFault: there was no verdict.
         """
         wanted = self._reference(attempt.task)
-        nothing = None if contentless(wanted) else blank(attempt.response)
+        nothing = None if contentless(wanted) else blank(attempt.visible)
         if nothing is not None:
             return nothing
         choices = tuple(_SHARES) if self.partial else ("incorrect", "correct")
         verdict = await self.verdict(
             label_key(attempt, "reference"),
             _INSTRUCTIONS.format(extra=f"{self.notes.strip()} " if self.notes.strip() else ""),
-            {"task": attempt.task.prompt, "reference": wanted, "response": attempt.response},
+            {
+                "task": attempt.task.prompt,
+                "reference": wanted,
+                named("response", attempt.reading.hidden): attempt.visible,
+            },
             [Field("grade", "choice", choices=choices)],
             want_logprobs=self.logprobs,
         )
@@ -93,7 +97,7 @@ class Reference(Judging):
         raw = _SHARES[verdict.values["grade"]]
         if all(chance is not None for chance in chances.values()):
             raw = sum(_SHARES[choice] * (chance or 0.0) for choice, chance in chances.items())
-        score, done = self.applied(raw, attempt.response)
+        score, done = self.applied(raw, attempt.visible)
         data = {"grade": verdict.values["grade"], **done, "judge": facts(verdict)}
         return Outcome(
             score, f"judged {verdict.values['grade']}", data, private={"reason": reason(verdict)}

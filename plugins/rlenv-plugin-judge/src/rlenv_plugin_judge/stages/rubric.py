@@ -15,11 +15,11 @@ from rlenv.files import File
 from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
 
-from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, readable, reason
+from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, named, readable, reason
 from rlenv_plugin_judge.protocol.verdict import Verdict
 from rlenv_plugin_judge.rubric.criterion import Criterion
 from rlenv_plugin_judge.rubric.reading import read, rubric_of
-from rlenv_plugin_judge.rubric.render import assistant_turns, transcript
+from rlenv_plugin_judge.rubric.render import Shown, assistant_turns, transcript
 from rlenv_plugin_judge.rubric.tree import Rubric as Tree
 
 __all__ = ["Judged", "Rubric"]
@@ -99,7 +99,7 @@ class Rubric(Judging):
         Raises:
             VerifierFault: one of them got no verdict.
         """
-        nothing = blank(attempt.response)
+        nothing = blank(attempt.visible)
         if nothing is not None:
             return nothing
         rubric = self._of(attempt.task)
@@ -120,7 +120,7 @@ class Rubric(Judging):
         Raises:
             VerifierFault: a call got no verdict.
         """
-        calls: list[tuple[str, str, list[Criterion]]] = []
+        calls: list[tuple[str, Shown, list[Criterion]]] = []
         for scope in ("final", "trajectory", "turn"):
             wanted = [criterion for criterion in criteria if criterion.scope == scope]
             for place, text in enumerate(_texts(attempt, scope) if wanted else ()):
@@ -139,14 +139,14 @@ class Rubric(Judging):
         return Judged(shares, tuple([verdict for _, verdict in said]))
 
     async def _call(
-        self, attempt: Attempt, number: int, scope: str, text: str, criteria: Sequence[Criterion]
+        self, attempt: Attempt, number: int, scope: str, shown: Shown, criteria: Sequence[Criterion]
     ) -> tuple[dict[str, float], Verdict]:
         names = [f"s{place}" for place in range(1, len(criteria) + 1)]
         statements = "\n".join(f"{n}: {c.shown()}" for n, c in zip(names, criteria, strict=True))
         verdict = await self.verdict(
             label_key(attempt, "rubric", scope, number),
             _INSTRUCTIONS.format(what=_WHAT[scope], statements=statements),
-            {"task": attempt.task.prompt, _WHAT[scope]: text},
+            {"task": attempt.task.prompt, named(_WHAT[scope], shown.hidden): shown.text},
             [criterion.field(name) for name, criterion in zip(names, criteria, strict=True)],
             want_logprobs=self.logprobs,
         )
@@ -154,7 +154,7 @@ class Rubric(Judging):
         return shares, verdict
 
     def _outcome(self, attempt: Attempt, rubric: Tree, judged: Judged) -> Outcome:
-        score, done = self.applied(rubric.score(judged.shares), attempt.response)
+        score, done = self.applied(rubric.score(judged.shares), attempt.visible)
         held = sum(judged.shares[c.id] >= 0.5 for c in rubric.criteria)
         rows = [
             {"id": c.id, "points": c.points, "share": round(judged.shares[c.id], 6)}
@@ -176,13 +176,13 @@ def _read(table: str, path: str) -> Tree:
     return rubric_of(json.loads(table), path)
 
 
-def _texts(attempt: Attempt, scope: str) -> Sequence[str]:
+def _texts(attempt: Attempt, scope: str) -> Sequence[Shown]:
     """What is read for a scope; of a plain text all scopes read that."""
     if scope == "final" or attempt.trajectory is None:
-        return [attempt.response]
+        return [Shown(attempt.visible, attempt.reading.hidden)]
     if scope == "trajectory":
-        return [transcript(attempt.trajectory)]
-    return assistant_turns(attempt.trajectory)
+        return [transcript(attempt.trajectory, attempt.thinking)]
+    return assistant_turns(attempt.trajectory, attempt.thinking)
 
 
 async def _together(calls: Sequence[Any]) -> list[Any]:

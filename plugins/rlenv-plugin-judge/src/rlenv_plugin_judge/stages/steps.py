@@ -13,7 +13,7 @@ from rlenv.errors import ConfigError, VerifierFault
 from rlenv.stages import Attempt
 from rlenv.values import Fault, Outcome
 
-from rlenv_plugin_judge.judging import Judging, blank, label_key, readable
+from rlenv_plugin_judge.judging import Judging, blank, label_key, named, readable
 from rlenv_plugin_judge.protocol.verdict import Field
 from rlenv_plugin_judge.rubric.render import assistant_turns
 from rlenv_plugin_judge.transport.request import Reply, Request
@@ -70,16 +70,16 @@ class Steps(Judging):
         Raises:
             VerifierFault: there was no verdict, or no probability.
         """
-        nothing = blank(attempt.response)
+        nothing = blank(attempt.visible)
         if nothing is not None:
             return nothing
-        steps = self._steps(attempt)
+        steps, hidden = self._steps(attempt)
         scores = await (
-            self._judged(attempt, steps)
+            self._judged(attempt, steps, hidden)
             if self.source == "judge"
             else self._measured(attempt, steps)
         )
-        score, done = self.applied(_AGGREGATES[self.aggregate](scores), attempt.response)
+        score, done = self.applied(_AGGREGATES[self.aggregate](scores), attempt.visible)
         data = {
             "steps": len(steps),
             "lowest": round(min(scores), 6),
@@ -89,24 +89,31 @@ class Steps(Judging):
         detail = f"{self.aggregate} of {len(steps)} steps"
         return Outcome(score, detail, data, steps=tuple(enumerate(scores)))
 
-    def _steps(self, attempt: Attempt) -> list[str]:
+    def _steps(self, attempt: Attempt) -> tuple[list[str], int]:
+        """The steps, and how many characters were hidden from them."""
         if self.by == "turns" and attempt.trajectory is not None:
-            found = assistant_turns(attempt.trajectory)
+            turns = assistant_turns(attempt.trajectory, attempt.thinking)
+            found, hidden = [turn.text for turn in turns], sum(turn.hidden for turn in turns)
         else:
-            found = split(attempt.response, self.by)
+            found, hidden = split(attempt.visible, self.by), attempt.reading.hidden
         if len(found) > MOST:
             found = [*found[: MOST - 1], "\n\n".join(found[MOST - 1 :])]
-        return found
+        return found, hidden
 
-    async def _judged(self, attempt: Attempt, steps: Sequence[str]) -> list[float]:
+    async def _judged(self, attempt: Attempt, steps: Sequence[str], hidden: int) -> list[float]:
         starts = range(0, len(steps), _BATCH)
-        said = await _together([self._batch(attempt, steps, start) for start in starts])
+        said = await _together([self._batch(attempt, steps, start, hidden) for start in starts])
         return [score for scores in said for score in scores]
 
-    async def _batch(self, attempt: Attempt, steps: Sequence[str], start: int) -> list[float]:
+    async def _batch(
+        self, attempt: Attempt, steps: Sequence[str], start: int, hidden: int
+    ) -> list[float]:
         stop = min(start + _BATCH, len(steps))
         names = [f"step{n}" for n in range(start + 1, stop + 1)]
-        shown = {f"step{n}": step for n, step in enumerate(steps[:stop], 1)}
+        shown = {
+            named(f"step{n}", hidden if n == 1 else 0): step
+            for n, step in enumerate(steps[:stop], 1)
+        }
         verdict = await self.verdict(
             label_key(attempt, "steps", start),
             _INSTRUCTIONS.format(

@@ -1,4 +1,4 @@
-"""Where the final answer of a response stands: linear in its length, for any text.
+"""Where the final answer of a visible text stands: linear in its length, for any text.
 
 Nothing here is compared with a gold answer, so what counts as the answer depends on the response alone.
 """
@@ -11,7 +11,6 @@ from .beside import rival
 from .found import AMBIGUOUS, EMPTY, FOUND, MISSING, Claim, Extraction, nothing, rivals
 from .readings import readings
 from .rungs import RUNGS
-from .visible import visible
 
 __all__ = [
     "AMBIGUOUS",
@@ -31,21 +30,19 @@ AUTO = ("boxed", "answer-tag", "statement", "hash", "result", "bare", "bold", "c
 _EXPLICIT = frozenset({"boxed", "answer-tag", "statement", "hash"})
 
 
-def extract(response: str, mode: str | Sequence[str] = "auto") -> Extraction:
-    """Read the final answer out of a response.
+def extract(text: str, mode: str | Sequence[str] = "auto") -> Extraction:
+    """Read the final answer out of the visible text of a response.
 
     Args:
+        text: what ``rlenv.text`` leaves of the response.
         mode: ``"auto"`` tries every rung, best first, and lets a later, different answer spoil the first one;
             the name of one rung, or several in order, look nowhere else.
     """
-    region = visible(response)
-    if region is None:
-        return nothing("the thinking block is never closed")
-    start, end = region
+    end = len(text.replace("\0", " ").rstrip())
     if mode == "auto":
-        return _auto(response, start, end)
+        return _auto(text, 0, end)
     for rung in (mode,) if isinstance(mode, str) else mode:
-        extraction = RUNGS[rung](response, start, end)
+        extraction = RUNGS[rung](text, 0, end)
         if extraction is not None:
             return extraction
     return nothing("no answer is stated in the form asked for")

@@ -1,9 +1,4 @@
-"""What of a response counts: its visible text, and the fenced blocks in it.
-
-One reader for every stage, so that no response shows one answer to one verifier and another to the next.
-The marks are those that chat templates make models emit; docs/explanation/visible-text.md names the
-template of each.  Everything here takes any text and is linear in it.
-"""
+"""What of a response is visible: without thinking, channels other than final, and end-of-turn marks."""
 
 from __future__ import annotations
 
@@ -11,14 +6,14 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cache, cached_property
 from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-__all__ = ["Block", "Thinking", "VisibleText", "fenced_blocks", "has_language", "last_block", "line_of", "read", "visible"]  # fmt: skip
+from .fences import FENCE
 
 Thinking: TypeAlias = Literal["hide", "closed", "keep"]
 _TAGS = [p + n for p in ("", "seed:") for n in ("think", "thinking", "reasoning", "thought", "thoughts")]  # fmt: skip
@@ -48,12 +43,6 @@ _HEADER = re.compile(r"<\|channel\|>(\w++)[^<\n]*+(?:<\|constrain\|>[^<\n]*+)?+(
 _BEGINS = re.compile(r"\s*(?:<\|begin_of_solution\|>|<\|START_RESPONSE\|>)[\r\n]*|[\r\n]*")
 _QUOTES = ('""', "''", "“”", "‘’")
 _TICKS = re.compile("`+")
-_ITEM = re.compile(r"(?m:^)[ \t]*+(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
-_FENCE = re.compile(  # its indentation and list marks, its run, what stands behind it
-    r"(?:(?m:^)|(?<=\r))([ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)(`{3,}+|~{3,}+)([^\r\n]*+)(?:\r\n|\r|\n)?"
-)
-_LABEL = re.compile(r"[\w+#.-]*")
-_TRANSPARENT = ("markdown", "md")  # a whole answer may be wrapped so
 
 
 @frozen
@@ -210,7 +199,7 @@ class _Quotes:
 
     def _pair(self) -> None:
         waiting: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}  # (its place, its length)
-        for fence in _FENCE.finditer(self._text, 0, self._end):
+        for fence in FENCE.finditer(self._text, 0, self._end):
             if fence[2][0] == "`" and "`" in fence[3]:
                 continue  # it is a code span
             stack, length = waiting[fence[2][0]], len(fence[2])
@@ -268,119 +257,3 @@ class _Quotes:
                 self._tick = next(self._ticks, None)
                 return tick.end()
         raise AssertionError
-
-
-# -- fenced blocks -------------------------------------------------------------------------------
-
-
-@frozen
-class Block:
-    """A fenced block.
-
-    Args:
-        text: what it holds, without the indentation of its fence.
-        language: the first word behind its opening fence, in small letters; "" where there is none.
-        start, end: where what it holds stands in the text, in characters.
-        outer: where it stands with its fences.
-        closed: whether its fence is closed.
-    """
-
-    text: str
-    language: str
-    start: int
-    end: int
-    outer: tuple[int, int]
-    closed: bool = True
-
-
-def fenced_blocks(text: str, languages: Collection[str] | None = None) -> Iterator[Block]:
-    """The fenced blocks of a text, in order, as CommonMark reads them.
-
-    Fences are of backticks or tildes, three or more, at most three columns in, or deeper once a list has
-    begun.  A block that is never closed reaches to the end, or to where its run of marks stands right behind
-    some code or before some text.  What is fenced as Markdown is read for the blocks in it.
-
-    Args:
-        text: any text; best the visible one.
-        languages: only blocks of these, in small letters; "" is a block without a language, and ``python3``
-            takes ``python3.11`` too.  None: all.
-    """
-    opening: re.Match[str] | None = None
-    listed, gap = False, 0  # whether a list has begun, and from where to look for one
-    for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
-        if opening is None:
-            if fence[2][0] == "`" and "`" in fence[3]:
-                continue
-            if not listed and (_width(fence) >= 4 or fence[1].strip()):
-                listed, gap = _ITEM.search(text, gap, fence.end()) is not None, fence.start()
-            if (listed or _width(fence) < 4) and _language(fence) not in _TRANSPARENT:
-                opening = fence
-        elif _is_end(fence, opening):
-            block = _block(text, opening, fence.start(), fence.end())
-            if languages is None or has_language(block, languages):
-                yield block
-            opening, gap = None, fence.end()
-    if opening is not None:
-        block = _block(text, opening, _cut(text, opening), len(text), closed=False)
-        if languages is None or has_language(block, languages):
-            yield block
-
-
-def last_block(text: str, languages: Collection[str]) -> Block | None:
-    """The last block of these languages that holds anything, else the last such without a language."""
-    chosen: Block | None = None
-    for block in fenced_blocks(text, (*languages, "")):
-        if block.text.strip() and (block.language or chosen is None or not chosen.language):
-            chosen = block
-    return chosen
-
-
-def has_language(block: Block, languages: Collection[str]) -> bool:
-    """Whether a block is of one of these languages."""
-    return block.language in languages or block.language.partition(".")[0] in languages
-
-
-def _width(fence: re.Match[str]) -> int:
-    return len(fence[1].expandtabs(4))
-
-
-def _language(fence: re.Match[str]) -> str:
-    found = _LABEL.match(fence[3].strip().lower().lstrip("{. "))
-    return "" if found is None else found[0]
-
-
-def _is_end(fence: re.Match[str], opening: re.Match[str]) -> bool:
-    """The same mark, as long at least, alone, and not four columns further in."""
-    alone = not (fence[1] + fence[3]).strip()
-    return alone and fence[2].startswith(opening[2]) and _width(fence) < _width(opening) + 4
-
-
-def _block(
-    text: str, opening: re.Match[str], end: int, outer: int, *, closed: bool = True
-) -> Block:
-    held, width = text[opening.end() : end], _width(opening)
-    if width:
-        held = re.sub(r"(?m)^[ \t]+", lambda m: " " * (len(m[0].expandtabs(4)) - width), held)
-    return Block(held, _language(opening), opening.end(), end, (opening.start(), outer), closed)
-
-
-def _cut(text: str, opening: re.Match[str]) -> int:
-    """Where a block ends that is never closed."""
-    run, place = opening[2], opening.end()
-    while (found := text.find(run, place)) >= 0:
-        begin = text.rfind("\n", place, found) + 1 or place
-        line_end = text.find("\n", found)
-        line = text[begin : len(text) if line_end < 0 else line_end]
-        code = line.rstrip().rstrip(run[0])
-        if line.rstrip().endswith(run) and not code[-1:].isspace():
-            return begin + len(code)
-        if line.lstrip(" \t").startswith(run) and not line[:4].isspace():
-            return begin
-        place = begin + len(line)
-    return len(text)
-
-
-def line_of(text: str, offset: int) -> int:
-    """The number, from 1, of the line in which a character stands."""
-    head = text[:offset]
-    return 1 + head.count("\n") + head.count("\r") - head.count("\r\n")

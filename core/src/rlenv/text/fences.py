@@ -1,0 +1,143 @@
+"""The fenced blocks of a text, as CommonMark reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from attrs import frozen
+
+_ITEM = re.compile(r"(?m:^)[ \t]*+(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+FENCE = re.compile(  # its indentation and list marks, its run, what stands behind it
+    r"(?:(?m:^)|(?<=\r))([ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)(`{3,}+|~{3,}+)([^\r\n]*+)(?:\r\n|\r|\n)?"
+)
+_LABEL = re.compile(r"[\w+#.-]*")
+_TRANSPARENT = ("markdown", "md")  # a whole answer may be wrapped so
+
+
+@frozen
+class Block:
+    """A fenced block.
+
+    Args:
+        text: what it holds, without the indentation of its fence.
+        language: the first word behind its opening fence, in small letters; "" where there is none.
+        start, end: where what it holds stands in the text, in characters.
+        outer: where it stands with its fences.
+        closed: whether its fence is closed.
+    """
+
+    text: str
+    language: str
+    start: int
+    end: int
+    outer: tuple[int, int]
+    closed: bool = True
+
+    @property
+    def source(self) -> str:
+        """Its text as a program: lines end in ``\\n``, the last one too."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+
+
+def fenced_blocks(text: str, languages: Collection[str] | None = None) -> Iterator[Block]:
+    """The fenced blocks of a text, in order, as CommonMark reads them.
+
+    Fences are of backticks or tildes, three or more, at most three columns in, or deeper once a list has
+    begun.  A block that is never closed reaches to the end, or to where its run of marks stands right behind
+    some code or before some text.  What is fenced as Markdown is read for the blocks in it.
+
+    Args:
+        text: any text; best the visible one.
+        languages: only blocks of these, in small letters; "" is a block without a language, and ``python3``
+            takes ``python3.11`` too.  None: all.
+    """
+    opening: re.Match[str] | None = None
+    listed, gap = False, 0  # whether a list has begun, and from where to look for one
+    for fence in FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+        if opening is None:
+            if fence[2][0] == "`" and "`" in fence[3]:
+                continue
+            if not listed and (_width(fence) >= 4 or fence[1].strip()):
+                listed, gap = _ITEM.search(text, gap, fence.end()) is not None, fence.start()
+            if (listed or _width(fence) < 4) and _language(fence) not in _TRANSPARENT:
+                opening = fence
+        elif _is_end(fence, opening):
+            block = _block(text, opening, fence.start(), fence.end())
+            if languages is None or has_language(block, languages):
+                yield block
+            opening, gap = None, fence.end()
+    if opening is not None:
+        block = _block(text, opening, _cut(text, opening), len(text), closed=False)
+        if languages is None or has_language(block, languages):
+            yield block
+
+
+def last_block(text: str, languages: Collection[str]) -> Block | None:
+    """The last block of these languages that holds anything, else the last such without a language."""
+    chosen: Block | None = None
+    for block in fenced_blocks(text, (*languages, "")):
+        if block.text.strip() and (block.language or chosen is None or not chosen.language):
+            chosen = block
+    return chosen
+
+
+def whole_block(text: str) -> Block | None:
+    """All of a text as one block, from its first line that is not blank; None where it is blank."""
+    start = len(text) - len(text.lstrip())
+    if start == len(text):
+        return None
+    start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    held = text[start:].removeprefix("\ufeff").rstrip()
+    return Block(held, "", start, len(text), (start, len(text)))
+
+
+def has_language(block: Block, languages: Collection[str]) -> bool:
+    """Whether a block is of one of these languages."""
+    return block.language in languages or block.language.partition(".")[0] in languages
+
+
+def _width(fence: re.Match[str]) -> int:
+    return len(fence[1].expandtabs(4))
+
+
+def _language(fence: re.Match[str]) -> str:
+    found = _LABEL.match(fence[3].strip().lower().lstrip("{. "))
+    return "" if found is None else found[0]
+
+
+def _is_end(fence: re.Match[str], opening: re.Match[str]) -> bool:
+    """The same mark, as long at least, alone, and not four columns further in."""
+    alone = not (fence[1] + fence[3]).strip()
+    return alone and fence[2].startswith(opening[2]) and _width(fence) < _width(opening) + 4
+
+
+def _block(
+    text: str, opening: re.Match[str], end: int, outer: int, *, closed: bool = True
+) -> Block:
+    held, width = text[opening.end() : end], _width(opening)
+    if width:
+        held = re.sub(r"(?m)^[ \t]+", lambda m: " " * (len(m[0].expandtabs(4)) - width), held)
+    return Block(held, _language(opening), opening.end(), end, (opening.start(), outer), closed)
+
+
+def _cut(text: str, opening: re.Match[str]) -> int:
+    """Where a block ends that is never closed."""
+    run, place = opening[2], opening.end()
+    while (found := text.find(run, place)) >= 0:
+        begin = text.rfind("\n", place, found) + 1 or place
+        line_end = text.find("\n", found)
+        line = text[begin : len(text) if line_end < 0 else line_end]
+        code = line.rstrip().rstrip(run[0])
+        if line.rstrip().endswith(run) and not code[-1:].isspace():
+            return begin + len(code)
+        if line.lstrip(" \t").startswith(run) and not line[:4].isspace():
+            return begin
+        place = begin + len(line)
+    return len(text)
+
+
+def line_of(text: str, offset: int) -> int:
+    """The number, from 1, of the line in which a character stands."""
+    head = text[:offset]
+    return 1 + head.count("\n") + head.count("\r") - head.count("\r\n")
