@@ -12,7 +12,7 @@ Types only.  Adapters live in plugins (part ``sandbox`` of `rlenv_parts`); all k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, Union
 
 from attrs import field, frozen, validators
@@ -51,6 +51,10 @@ def _frozen(files: Any) -> tuple[tuple[str, bytes], ...]:
     return tuple(sorted(files.items() if isinstance(files, Mapping) else files))
 
 
+def _words(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(values)
+
+
 _positive: Any = validators.gt(0)
 
 
@@ -77,15 +81,15 @@ class Profile:
     """
 
     runtime: str = "python"
-    preload: tuple[str, ...] = field(default=(), converter=tuple)
+    preload: tuple[str, ...] = field(default=(), converter=_words)
     cpu_s: float = field(default=10.0, validator=_positive)
     wall_s: float = field(default=20.0, validator=_positive)
     memory_mb: int = field(default=512, validator=_positive)
     pids: int = field(default=64, validator=_positive)
     output_bytes: int = field(default=1 << 20, validator=validators.ge(0))
     files: tuple[tuple[str, bytes], ...] = field(default=(), converter=_frozen)
-    paths: tuple[str, ...] = field(default=(), converter=tuple)
-    devices: tuple[str, ...] = field(default=(), converter=tuple)
+    paths: tuple[str, ...] = field(default=(), converter=_words)
+    devices: tuple[str, ...] = field(default=(), converter=_words)
     min_isolation: str = field(default="jail", validator=_tier)
     hash_seed: int = 0
 
