@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
+import io
 import math
 import pickle
 from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
-from .composites import Composite, Slot
 from .engine import Run, Together, Walk, check_now, faulted, judged, verdict
 from .errors import ConfigError
 from .pickling import pickled
@@ -41,13 +38,6 @@ class Elsewhere:
         raise RuntimeError("this stage runs in the caller's process")
 
 
-@attrs.frozen
-class Shipped:
-    """A stage as bytes."""
-
-    blob: bytes
-
-
 def env_of(leaf: Leaf) -> Env:
     """What its workers see; an inline stage gets in a worker all that it has in the caller's process."""
     return None if leaf.place == "inline" else leaf.env
@@ -63,7 +53,8 @@ def ship(plan: Plan, env: Env, *, inline: bool) -> tuple[bytes, list[Leaf]]:
         ConfigError: when a worker stage can be neither imported nor pickled there.
     """
     problems: list[str] = []
-    blobs: dict[int, Shipped] = {}
+    numbers: dict[int, int] = {}  # of the blobs, by the identity of a stage
+    blobs: list[bytes] = []
     left: list[Leaf] = []
     for leaf in plan.leaves:
         blob = None
@@ -75,10 +66,23 @@ def ship(plan: Plan, env: Env, *, inline: bool) -> tuple[bytes, list[Leaf]]:
                 problems.append(f"{leaf.who} runs in a worker, and {err}")
         if blob is None:
             left.append(leaf)
-        blobs[id(leaf.slot)] = Shipped(blob or _elsewhere(leaf))
+        numbers[id(leaf.stage)] = len(blobs)
+        blobs.append(blob or _elsewhere(leaf))
     if problems:
         raise ConfigError(*problems)
-    return pickle.dumps(_shadow(plan.root.composite, blobs), protocol=5), left
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=5)
+    pickler.persistent_id = lambda part: numbers.get(id(part))  # type: ignore[method-assign]
+    pickler.dump(plan.root.composite)
+    return pickle.dumps((buffer.getvalue(), blobs), protocol=5), left
+
+
+def loaded(blob: bytes) -> Plan:
+    """In a worker: the plan that was shipped."""
+    root, blobs = pickle.loads(blob)  # noqa: S301 - our caller's bytes, over our own pipe
+    unpickler = pickle.Unpickler(io.BytesIO(root))  # noqa: S301 - as above
+    unpickler.persistent_load = lambda number: pickle.loads(blobs[number])  # type: ignore[method-assign]  # noqa: S301
+    return Plan(unpickler.load(), checked=True)
 
 
 def _elsewhere(leaf: Leaf) -> bytes:
@@ -86,36 +90,6 @@ def _elsewhere(leaf: Leaf) -> bytes:
         return pickled(Elsewhere(leaf.takes))
     except Exception:  # noqa: BLE001 - then no worker can make such artifacts either
         return pickled(Elsewhere(()))
-
-
-def _shadow(composite: Composite, blobs: dict[int, Shipped]) -> Composite:
-    shadow = copy.copy(composite)
-    shadow.slots = tuple(_shadow_slot(slot, blobs) for slot in composite.slots)
-    return shadow
-
-
-def _shadow_slot(slot: Slot, blobs: dict[int, Shipped]) -> Slot:
-    nested = isinstance(slot.stage, Composite)
-    return _with_stage(slot, _shadow(slot.stage, blobs) if nested else blobs[id(slot)])
-
-
-def _with_stage(slot: Slot, stage: object) -> Slot:
-    clone = copy.copy(slot)
-    object.__setattr__(clone, "stage", stage)
-    return clone
-
-
-def _restored(composite: Composite) -> Composite:
-    composite.slots = tuple(
-        _with_stage(
-            slot,
-            _restored(slot.stage)
-            if isinstance(slot.stage, Composite)
-            else pickle.loads(slot.stage.blob),  # noqa: S301 - our own bytes, over our own pipe
-        )
-        for slot in composite.slots
-    )
-    return composite
 
 
 class NotHere(BaseException):
@@ -308,7 +282,3 @@ class GroupRunner:
             (encode_result(result), _made(self._plan, attempt, before))
             for result, attempt, (_, before) in zip(results, attempts, members, strict=True)
         )
-
-
-def loaded(blob: bytes) -> Plan:
-    return Plan(_restored(pickle.loads(blob)), checked=True)  # noqa: S301 - our own bytes
