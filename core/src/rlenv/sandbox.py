@@ -58,6 +58,10 @@ def _words(values: Iterable[str]) -> tuple[str, ...]:
 _positive: Any = validators.gt(0)
 
 
+def _words(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(values)
+
+
 @frozen
 class Profile:
     """What a session is for; sessions of equal profiles share warm processes.

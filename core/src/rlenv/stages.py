@@ -6,7 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    Union,
+    overload,
+    runtime_checkable,
+)
 
 from attrs import evolve, frozen
 
@@ -260,7 +269,11 @@ def _resembles(name: str, known: str) -> bool:
     return differing <= (1 if len(known) < 6 else 2)
 
 
-def stage(_verifier: T | None = None, /, **attributes: Any) -> Any:
+@overload
+def stage(verifier: T, /) -> T: ...
+@overload
+def stage(**attributes: object) -> Callable[[T], T]: ...
+def stage(verifier: T | None = None, /, **attributes: object) -> T | Callable[[T], T]:
     """Declare what a function or a class is as a stage.
 
     Example:
@@ -290,7 +303,7 @@ def stage(_verifier: T | None = None, /, **attributes: Any) -> Any:
             raise ConfigError(f"@stage declares a function or a class, not {verifier!r:.80}")
         return verifier
 
-    return declare if _verifier is None else declare(_verifier)
+    return declare if verifier is None else declare(verifier)
 
 
 AnyStage: TypeAlias = Union[Stage, GroupStage]
