@@ -13,6 +13,8 @@ from collections.abc import Generator
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from attrs import evolve
+
 from .composites import Combined
 from .errors import TaskError, VerifierFault
 from .plan import Branch, Leaf, Plan
@@ -20,6 +22,8 @@ from .stages import Attempt
 from .values import Fault, Outcome, ScoreError, StageResult, Verdict
 
 Walk: TypeAlias = Generator[Any, Any, Any]
+Errors: TypeAlias = tuple[type[BaseException], ...]
+_class_name: Any = vars(type)["__name__"].__get__  # whatever a metaclass says
 
 
 class Run:
@@ -128,9 +132,7 @@ def _nested(branch: Branch, run: Run, host: Host, left: float) -> Walk:
     return StageResult(branch.path, Outcome(combined.value, "", data), None, spent, children)
 
 
-def check_now(
-    leaf: Leaf, attempt: Attempt, passes: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
-) -> StageResult:
+def check_now(leaf: Leaf, attempt: Attempt, passes: Errors = (KeyboardInterrupt,)) -> StageResult:
     """Run a plain ``check`` here; whatever it does becomes a StageResult.
 
     ``passes`` is what may be a user's Ctrl-C and is raised: () in workers and threads, which it never reaches.
@@ -151,16 +153,18 @@ def judged(leaf: Leaf, outcome: object, seconds: float) -> StageResult:
     if type(outcome) is Outcome:
         try:
             score, _ = outcome.score, outcome.private
-            if type(score) is float and 0.0 <= score <= 1.0:  # a stage may have set it
-                return StageResult(leaf.path, outcome, None, seconds)
-        except AttributeError:  # Outcome.__new__ alone sets no field, and private is the last
+            # A stage may have set the score or the steps; Outcome.__new__ alone sets no field.
+            if type(score) is float and 0.0 <= score <= 1.0:
+                sound = outcome if outcome.steps is None else evolve(outcome)
+                return StageResult(leaf.path, sound, None, seconds)
+        except (AttributeError, ScoreError):
             pass
     if outcome is None and leaf.may_abstain:
         return faulted(leaf, "abstained", "the stage declines to score this response", seconds)
     if _closed(outcome):
         said = "an awaitable from a plain check; write async def"
     elif not leaf.is_function or type(outcome) is Outcome:
-        said = type(outcome).__name__
+        said = _class_name(type(outcome))
     else:
         return _function_result(leaf, outcome, seconds)
     return faulted(leaf, "contract", f"a stage returns an Outcome, not {said}", seconds)
@@ -196,12 +200,13 @@ def fault_of(err: BaseException) -> Fault:
     try:
         return _fault_of(err)
     except BaseException:  # noqa: BLE001 - an exception may lack its fields, or run code when it is read
-        return Fault("error", f"{type(err).__name__}: (it cannot be shown)")
+        return Fault("error", f"{_class_name(type(err))}: (it cannot be shown)")
 
 
 def _fault_of(err: BaseException) -> Fault:
     if isinstance(err, VerifierFault):
-        return Fault(err.fault.kind, err.fault.message, err.fault.transient)
+        kind, message = err.fault.kind, err.fault.message
+        return Fault(str.__str__(kind), str.__str__(message), bool(err.fault.transient))
     if isinstance(err, TaskError):
         return Fault("input", _safe(err))
     if isinstance(err, MemoryError):

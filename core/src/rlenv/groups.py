@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-from .engine import fault_of, faulted, judged
+from .engine import Errors, fault_of, faulted, judged
 from .plan import Leaf
 from .stages import Attempt
 from .values import StageResult
 
 
 def check_group_now(
-    leaf: Leaf,
-    attempts: Sequence[Attempt],
-    passes: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
+    leaf: Leaf, attempts: Sequence[Attempt], passes: Errors = (KeyboardInterrupt,)
 ) -> list[StageResult]:
     """Run ``check_group`` here, plain or async; one result per attempt, whatever it does."""
     check = leaf.check_group

@@ -112,7 +112,7 @@ class LoopThread:
             job.due = monotonic() + job.seconds + LATE
             stepped = partial(Stepped, mark=partial(self._step, job))
             job.task = loop.create_task(check_awaited(job.leaf, job.call, job.seconds, stepped))
-            job.task.add_done_callback(partial(self._ended_task, loop, job))
+            job.task.add_done_callback(partial(self._done, loop, job))
 
     def _cancel(self, job: _Job) -> None:
         if not job.future.cancelled():
@@ -135,9 +135,7 @@ class LoopThread:
                 thread.start()
         return self._loop
 
-    def _ended_task(
-        self, loop: asyncio.AbstractEventLoop, job: _Job, task: asyncio.Task[Any]
-    ) -> None:
+    def _done(self, loop: asyncio.AbstractEventLoop, job: _Job, task: asyncio.Task[Any]) -> None:
         if self._loop is loop:  # else it was abandoned, and its jobs run on another
             broke = task.cancelled() or task.exception() is not None
             message = "the stage was cancelled, with all else on its loop"

@@ -186,9 +186,14 @@ few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 def test_every_way_to_evaluate_gives_equal_verdicts(tree):
     with built(tree, "inline") as simple:
         wanted = bare(WAYS["evaluate"](simple))
-    for more in ({"inline_limit": 0}, {"waits": True}):  # a worker or a thread instead of the loop
-        with Environment("e", Builder("inline", more).composite(tree)) as env:
-            assert bare(WAYS["aevaluate"](env)) == wanted, more
+    ways = [
+        ("inline", {"inline_limit": 0}),
+        ("inline", {"waits": True}),
+        (None, {"inline_limit": 0}),
+    ]
+    for place, more in ways:  # a worker or a thread instead of the loop
+        with Environment("e", Builder(place, more).composite(tree)) as env:
+            assert bare(WAYS["aevaluate"](env)) == wanted, (place, more)
     isolated = built(tree, isolate=True)
     for env in (built(tree), isolated, built(tree, "worker"), built(tree, "async worker")):
         with env:

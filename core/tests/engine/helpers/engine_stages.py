@@ -9,7 +9,7 @@ import threading
 import time
 
 from attrs import frozen
-from rlenv import Attempt, Outcome, TaskError, VerifierFault
+from rlenv import Attempt, Fault, Outcome, TaskError, VerifierFault
 
 
 @frozen
@@ -49,6 +49,18 @@ class Mute(Exception):
 
     def __str__(self) -> str:
         raise SystemExit(1)
+
+
+class Unnamed(type):
+    """A class of classes whose name cannot be read."""
+
+    @property
+    def __name__(cls) -> str:  # type: ignore[override]
+        raise SystemExit(1)
+
+
+class Nameless(Exception, metaclass=Unnamed):
+    """Its class has no name that could be read."""
 
 
 async def later() -> Outcome:
@@ -101,6 +113,16 @@ def tame(order: str) -> Outcome:
         return Outcome.__new__(Outcome)
     if order == "bare fault":
         raise VerifierFault.__new__(VerifierFault)
+    if order == "odd fault":
+        raise VerifierFault(Fault(5, object()))  # type: ignore[arg-type]
+    if order == "nan steps":
+        outcome = Outcome(1.0)
+        object.__setattr__(outcome, "steps", ((0, float("nan")),))
+        return outcome
+    if order == "nameless error":
+        raise Nameless
+    if order == "nameless":
+        return Nameless()  # type: ignore[return-value]
     if order == "mute":
         raise Mute
     if order == "awaitable":

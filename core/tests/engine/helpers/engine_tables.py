@@ -7,7 +7,17 @@ from engine_stages import misbehave
 from rlenv import Attempt, Outcome
 
 ORDERS = ("raise", "sysexit", "task", "nan", "two", "none", "network")  # each a fault
-HOSTILE = ("bare outcome", "bare fault", "mute", "awaitable", "forged")  # and these
+HOSTILE = (
+    "bare outcome",
+    "bare fault",
+    "mute",
+    "awaitable",
+    "forged",
+    "odd fault",
+    "nan steps",
+    "nameless",
+    "nameless error",
+)  # and these
 
 
 @frozen
