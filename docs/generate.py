@@ -24,8 +24,8 @@ from rlenv import hooks, values
 from rlenv import stages as stage
 from rlenv.cli.app import BUILTIN, cli
 from rlenv.cli.explain import REMEDIES
-from rlenv.cli.stages import facts, kind, prose, toml
-from rlenv.config.options import argument_docs, options_of
+from rlenv.cli.stages import argument_docs, doc_of, facts, kind, prose, toml
+from rlenv.config.options import options_of
 from rlenv.config.schema import RESERVED, EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.plugins import registry
 from rlenv.taskfile import TasksEntry
@@ -216,7 +216,7 @@ def _options(cls: Any) -> Iterator[str]:
             f"`{option.name}`",
             kind(option.kind),
             default,
-            option.doc.replace("``", "`").rstrip("."),
+            doc_of(option).replace("``", "`").rstrip("."),
         )
     yield ""
 

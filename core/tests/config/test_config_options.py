@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NewType, TypedDict
 import pytest
 from attrs import define, field, frozen, validators
 from rlenv import ConfigError, Outcome, hookimpl
+from rlenv.cli.stages import doc_of
 from rlenv.config import REQUIRED, load_dict, options_of
 from rlenv.config.fit import BAD, fit
 from rlenv.config.problems import Problems
@@ -287,9 +288,9 @@ def test_options_of_tells_types_defaults_and_docs() -> None:
     assert "made" not in options
     assert options["rules"].default is REQUIRED
     assert options["rules"].required
-    assert options["rules"].doc == "what to check, in order."
-    assert options["level"].doc == "how strictly."
-    assert options["documented"].doc == "Said here."
+    assert doc_of(options["rules"]) == "what to check, in order."
+    assert doc_of(options["level"]) == "how strictly."
+    assert doc_of(options["documented"]) == "Said here."
     assert options["share"].kind is float
     assert options["words"].default == []
     assert options["exact"].kind is Any

@@ -15,6 +15,8 @@ from .text import console, one_line, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from rlenv.config import Option
+
 
 @click.command("stages")
 @click.argument("name", required=False)
@@ -114,7 +116,7 @@ def _options(out: Console, cls: Any) -> None:
         table = Table("option", "type", "default", "what it does", box=SIMPLE)
         for option in options:
             default = "required" if option.required else one_line(toml(option.default), 60)
-            table.add_row(option.name, kind(option.kind), default, visible(option.doc))
+            table.add_row(option.name, kind(option.kind), default, visible(doc_of(option)))
         out.print(table)
     else:
         out.print("It has no options." if not more else "It takes options that it does not name.")
@@ -160,3 +162,26 @@ def _phase(cls: Any) -> str:
 
 def _where(cls: Any) -> str:
     return "-" if _phase(cls) == "composite" else str(getattr(cls, "where", "worker"))
+
+
+def doc_of(option: Option) -> str:
+    """What the class says of it: ``field(metadata={"doc": …})``, else the docstring's ``Args``."""
+    own = option.attribute.metadata.get("doc") if option.attribute is not None else None
+    return str(own or argument_docs(option.owner).get(option.name, ""))
+
+
+def argument_docs(cls: Any) -> dict[str, str]:
+    """Name → text of the ``Args:`` section of a class's docstring."""
+    lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
+    found: dict[str, str] = {}
+    inside, names = False, list[str]()
+    for line in lines:
+        if not line.startswith(" "):
+            inside = line.strip() in ("Args:", "Options:") or (inside and not line.strip())
+        elif inside and not line.startswith("     "):
+            head, _, text = line.strip().partition(":")
+            names = [name.strip(" `") for name in head.split(",")]
+            found.update(dict.fromkeys(names, text.strip()))
+        elif inside:
+            found.update({name: f"{found[name]} {line.strip()}" for name in names})
+    return found

@@ -41,12 +41,6 @@ class Option:
             return None if self.given.takes_self else self.given.factory()
         return REQUIRED if self.required else self.given
 
-    @property
-    def doc(self) -> str:
-        """What the class says of it: ``field(metadata={"doc": …})``, else the docstring's ``Args``."""
-        own = self.attribute.metadata.get("doc") if self.attribute is not None else None
-        return str(own or argument_docs(self.owner).get(self.name, ""))
-
 
 def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:
     """The options of a class, in order, and whether it takes others as well (``**kwargs``)."""
@@ -79,21 +73,4 @@ def _hints(thing: Any) -> dict[str, Any]:
                 found |= get_type_hints(SimpleNamespace(__annotations__={name: annotation}), scope)
             except Exception:  # noqa: BLE001 - an annotation may name anything
                 found[name] = Any
-    return found
-
-
-def argument_docs(cls: Any) -> dict[str, str]:
-    """Name → text of the ``Args:`` section of a class's docstring."""
-    lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
-    found: dict[str, str] = {}
-    inside, names = False, list[str]()
-    for line in lines:
-        if not line.startswith(" "):
-            inside = line.strip() in ("Args:", "Options:") or (inside and not line.strip())
-        elif inside and not line.startswith("     "):
-            head, _, text = line.strip().partition(":")
-            names = [name.strip(" `") for name in head.split(",")]
-            found.update(dict.fromkeys(names, text.strip()))
-        elif inside:
-            found.update({name: f"{found[name]} {line.strip()}" for name in names})
     return found
