@@ -54,9 +54,7 @@ def _mac(key: bytes, message: bytes) -> bytes:
 
 
 def state_folder() -> str:
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(
-        os.path.expanduser("~"), ".local", "state"
-    )
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return os.path.join(base, "rlenv")
 
 
@@ -85,23 +83,14 @@ def _read(path: str) -> bytes:
 
 
 def _create(path: str) -> bytes:
+    from contextlib import suppress
+    from tempfile import NamedTemporaryFile
+
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    mine = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
-    fd = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(fd, "wb") as file:
+    with NamedTemporaryFile(dir=os.path.dirname(path)) as file:  # of mode 0600
         file.write(os.urandom(32))
         file.flush()
         os.fsync(file.fileno())
-    try:
-        os.link(mine, path)  # fails when another process was first: then theirs is the secret
-    except FileExistsError:
-        pass
-    finally:
-        os.unlink(mine)
+        with suppress(FileExistsError):  # another process was first: then theirs is the secret
+            os.link(file.name, path)
     return _read(path)
-
-
-def _forget() -> None:
-    """For tests: read the secret anew."""
-    global _cached  # noqa: PLW0603
-    _cached = None

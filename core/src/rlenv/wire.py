@@ -2,77 +2,59 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from .stages import Attempt
 from .values import Fault, Outcome, StageResult, Task, Trajectory, Verdict
 
 Wire: TypeAlias = tuple[Any, ...]
+_fault_fields = attrgetter("kind", "message", "transient")
 
 
 def encode_result(result: StageResult) -> Wire:
-    outcome, fault = result.outcome, result.fault
-    return (
-        result.stage,
-        None
-        if outcome is None
-        else (outcome.score, outcome.detail, outcome.data, outcome.steps, outcome.private),
-        None if fault is None else (fault.kind, fault.message, fault.transient),
-        result.seconds,
-        tuple([encode_result(child) for child in result.children]),
-    )
+    outcome, said = result.outcome, None
+    if outcome is not None:
+        said = outcome.score, outcome.detail, outcome.data, outcome.steps, outcome.private
+    fault = None if result.fault is None else _fault_fields(result.fault)
+    children = tuple([encode_result(child) for child in result.children])
+    return result.stage, said, fault, result.seconds, children
 
 
 def decode_result(wire: Wire) -> StageResult:
-    stage, outcome, fault, seconds, children = wire
+    stage, said, fault, seconds, children = wire
+    outcome = None if said is None else Outcome(*said)
     return StageResult(
-        stage,
-        None if outcome is None else Outcome(*outcome),
-        None if fault is None else Fault(*fault),
-        seconds,
-        tuple([decode_result(child) for child in children]),
+        stage, outcome, _fault(fault), seconds, tuple([decode_result(child) for child in children])
     )
 
 
 def encode_verdict(verdict: Verdict) -> Wire:
-    fault = verdict.fault
-    return (
-        verdict.value,
-        tuple([encode_result(result) for result in verdict.results]),
-        verdict.stopped_at,
-        verdict.raw,
-        None if fault is None else (fault.kind, fault.message, fault.transient),
-    )
+    results = tuple([encode_result(result) for result in verdict.results])
+    fault = None if verdict.fault is None else _fault_fields(verdict.fault)
+    return verdict.value, results, verdict.stopped_at, verdict.raw, fault
 
 
 def decode_verdict(wire: Wire, fingerprint: str) -> Verdict:
     value, results, stopped_at, raw, fault = wire
-    return Verdict(
-        value,
-        tuple([decode_result(result) for result in results]),
-        stopped_at,
-        fingerprint,
-        raw,
-        None if fault is None else Fault(*fault),
-    )
+    decoded = tuple([decode_result(result) for result in results])
+    return Verdict(value, decoded, stopped_at, fingerprint, raw, _fault(fault))
+
+
+def _fault(wire: Wire | None) -> Fault | None:
+    return None if wire is None else Fault(*wire)
 
 
 def encode_attempt(attempt: Attempt) -> Wire:
     task, trajectory = attempt.task, attempt.trajectory
-    return (
-        (task.prompt, task.answer, dict(task.info) if task.info else None, task.id, task.split),
-        attempt.response,
-        None if trajectory is None else trajectory.messages,
-        attempt.thinking,
-    )
+    info = dict(task.info) if task.info else None
+    asked = (task.prompt, task.answer, info, task.id, task.split)
+    messages = None if trajectory is None else trajectory.messages
+    return asked, attempt.response, messages, attempt.thinking
 
 
 def decode_attempt(wire: Wire, artifacts: dict[type, Any] | None) -> Attempt:
     (prompt, answer, info, task_id, split), response, messages, thinking = wire
-    return Attempt(
-        Task(prompt, answer, info or {}, task_id, split),
-        response,
-        None if messages is None else Trajectory(messages),
-        artifacts,
-        thinking,
-    )
+    task = Task(prompt, answer, info or {}, task_id, split)
+    trajectory = None if messages is None else Trajectory(messages)
+    return Attempt(task, response, trajectory, artifacts, thinking)

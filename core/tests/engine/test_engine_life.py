@@ -18,14 +18,13 @@ TASK = Task("Say yes", answer="yes", id="t")
 def own_secret(monkeypatch, tmp_path):
     monkeypatch.delenv("RLENV_SECRET", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    secret._forget()
-    yield tmp_path / "rlenv" / "secret"
-    secret._forget()
+    monkeypatch.setattr(secret, "_cached", None)
+    return tmp_path / "rlenv" / "secret"
 
 
-def test_the_secret_is_made_once_for_its_user_alone(own_secret):
+def test_the_secret_is_made_once_for_its_user_alone(own_secret, monkeypatch):
     first = secret.secret()
-    secret._forget()
+    monkeypatch.setattr(secret, "_cached", None)
 
     assert secret.secret() == first == own_secret.read_bytes()
     assert len(first) == 32
@@ -55,11 +54,11 @@ def test_a_state_folder_that_cannot_be_is_named_with_the_remedy(monkeypatch, tmp
     (tmp_path / "file").write_text("")
     monkeypatch.delenv("RLENV_SECRET", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    secret._forget()
+    monkeypatch.setattr(secret, "_cached", None)
 
     with pytest.raises(ConfigError, match="set RLENV_SECRET"):
         secret.secret()
-    secret._forget()
+    monkeypatch.setattr(secret, "_cached", None)
 
 
 def test_keys_depend_on_secret_task_and_response_and_on_nothing_else(monkeypatch):

@@ -35,8 +35,11 @@ def wait_for(condition, what):
 
 
 def children():
-    threads = Path("/proc/self/task").iterdir()
-    return {pid for thread in threads for pid in (thread / "children").read_text().split()}
+    found = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that ended meanwhile has none
+            found.update((thread / "children").read_text().split())
+    return found
 
 
 def pids_in(path):

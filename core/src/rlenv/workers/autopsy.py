@@ -8,9 +8,10 @@ from attrs import frozen
 
 from . import board as b
 from .blame import ASYNC_SLACK, Blame, looped, overdue, plain
-from .items import Item, Raw, failure
+from .items import Item, failure
 from .process import Worker
 from .serve import OUT_OF_MEMORY
+from .values import Failed
 
 TRIES = 3  # deaths of workers around an item before it runs alone; twice that before it is given up
 
@@ -26,8 +27,6 @@ class Late:
 def lateness(worker: Worker, now: float) -> Late | None:
     """Look at the board of a living worker."""
     begun = worker.board.begun(b.SLOTS if worker.looped else 1)
-    if not begun:
-        return None
     cpu = worker.cpu_seconds() if any(one[3] for one in begun) else 0.0
     seqs = overdue(begun, now, cpu, ASYNC_SLACK if worker.looped else 0.0)
     return Late(tuple(seqs), now - worker.board.d[b.BEAT]) if seqs else None
@@ -38,55 +37,45 @@ def building(worker: Worker) -> int:
     return max(0, -worker.board.q[b.FIRST])
 
 
-def judge(worker: Worker, late: Late | None) -> tuple[list[tuple[Item, Raw]], list[Item]]:
+def judge(worker: Worker, late: Late | None) -> tuple[list[tuple[Item, Failed]], list[Item]]:
     """The items that died with the worker, with their results, and those to run again."""
     begun = [one for one in worker.board.begun() if one[0] > 0]
     blame = _blame(worker, begun, late)
     marks = {seq: mark for seq, mark, _, _ in begun}
-    ended: list[tuple[Item, Raw]] = []
+    ended: list[tuple[Item, Failed]] = []
     again: list[Item] = []
     for seq, item in worker.items.items():
         if item.done:
             continue
-        kind = blame.guilty.get(seq)
-        if kind is not None:
-            ended.append((item, _failure(worker, item, kind, marks[seq])))
+        if seq in blame.guilty:
+            ended.append((item, _failure(worker, item, blame.guilty[seq], marks[seq])))
             continue
         item.tries += 1
         item.solo = item.solo or seq in blame.suspects or item.tries >= TRIES
         item.partial = None
-        if item.tries >= 2 * TRIES:
-            message = f"{item.tries} workers died around this item; the last one {ending(worker)}"
-            ended.append((item, failure("pool", message, -1, None)))
-        else:
+        if item.tries < 2 * TRIES:
             again.append(item)
+            continue
+        message = f"{item.tries} workers died around this item; the last one {ending(worker)}"
+        ended.append((item, Failed("pool", message)))
     return ended, again
 
 
-def _blame(worker: Worker, begun: list[tuple[int, int, float, float]], late: Late | None) -> Blame:
+def _blame(worker: Worker, begun: list[b.Begun], late: Late | None) -> Blame:
+    seqs, silent = (late.seqs, late.silent) if late else ((), 0.0)
     if not worker.looped:
-        return plain(begun, late.seqs if late else (), killed=late is not None)
+        return plain(begun, seqs, killed=late is not None)
     at = worker.board.q[b.CURRENT]
     running = worker.board.q[b.FIRST + b.WIDTH * at] if 0 < at < b.SLOTS else 0
-    return looped(
-        begun,
-        late.seqs if late else (),
-        running,
-        late.silent if late else 0.0,
-        killed=late is not None,
-        alone=worker.alone,
-    )
+    return looped(begun, seqs, running, silent, killed=late is not None, alone=worker.alone)
 
 
-def _failure(worker: Worker, item: Item, kind: str, mark: int) -> Raw:
+def _failure(worker: Worker, item: Item, kind: str, mark: int) -> Failed:
     partial = None if worker.looped else worker.board.read_partial()
-    if partial is None:
-        partial = item.partial
-    if kind == "timeout":
-        return failure(kind, "killed at its deadline", mark, partial)
-    if worker.status == OUT_OF_MEMORY:
-        return failure("memory", "the worker had no memory left", mark, partial)
-    return failure(kind, f"the worker {ending(worker)}", mark, partial)
+    message = "killed at its deadline" if kind == "timeout" else f"the worker {ending(worker)}"
+    if kind != "timeout" and worker.popen.returncode == OUT_OF_MEMORY:
+        kind, message = "memory", "the worker had no memory left"
+    return failure(kind, message, mark, item.partial if partial is None else partial)
 
 
 def ending(worker: Worker) -> str:

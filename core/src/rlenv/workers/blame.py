@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
+from .board import Begun
 from .report import BEAT_SECONDS
 
 ASYNC_SLACK = 0.5  # seconds that an item on a loop has to cancel itself
 STALE = 6 * BEAT_SECONDS  # a loop that has not beaten for so long is blocked
-
-Begun = tuple[int, int, float, float]  # seq, mark, deadline, CPU limit
 
 
 @frozen
@@ -24,11 +23,7 @@ class Blame:
 
 def overdue(begun: Sequence[Begun], now: float, cpu: float, slack: float) -> list[int]:
     """The items past their deadline, or past their CPU limit (0.0 is none)."""
-    return [
-        seq
-        for seq, _, deadline, limit in begun
-        if not now <= deadline + slack or 0.0 < limit <= cpu
-    ]
+    return [seq for seq, _, end, limit in begun if not now <= end + slack or 0.0 < limit <= cpu]
 
 
 def plain(begun: Sequence[Begun], late: Sequence[int], *, killed: bool) -> Blame:

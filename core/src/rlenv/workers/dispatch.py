@@ -7,24 +7,23 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Iterable
-from itertools import count
+from itertools import chain
 from threading import Lock
 
-from .backlog import Backlog
-from .crew import HEAVY, Crew
-from .items import Item, Known, failure
+from .items import Item, Known
 from .process import GRACE_END, Worker
+from .values import Failed
 from .ward import TICK, Ward
+
+HEAVY = 1 << 18  # bytes of payload in one message
 
 
 class Dispatcher:
     """Owns the workers.  Everything but ``enqueue`` and ``stop`` runs in its thread."""
 
-    def __init__(self, crew: Crew, programs: dict[int, Known], numbers: count[int]) -> None:
-        self.crew = crew
-        self.backlog = Backlog()
+    def __init__(self, ward: Ward) -> None:
         self.stopping = False
-        self._ward = Ward(crew, self.backlog, programs, numbers)
+        self._ward, self._backlog = ward, ward.backlog
         self._inbox: deque[Iterable[Item]] = deque()
         self._farewell: list[Known] = []
         self._gate = Lock()
@@ -48,19 +47,17 @@ class Dispatcher:
     def forget(self, known: Known) -> None:
         """From any thread: let go of a program, once its items are done."""
         with self._gate:
-            if not self._ended:
-                self._farewell.append(known)
-                self._wake()
+            self._farewell.append(known)
+            self._wake()
 
     def stop(self) -> None:
         """From any thread: end soon."""
         with self._gate:
             self.stopping = True
-            if not self._ended:
-                self._wake()
+            self._wake()
 
     def _wake(self) -> None:
-        if not self._awake:
+        if not self._awake and not self._ended:
             self._awake = True
             os.write(self._wake_write, b"!")
 
@@ -79,10 +76,9 @@ class Dispatcher:
         for key, events in self._selector.select(self._patience()):
             if key.data is None:
                 os.read(self._wake_read, 4096)
-                self._awake = (
-                    False  # after the read, before the inbox is looked at: no wake is lost
-                )
-            elif key.data in self.crew.workers:
+                # after the read, before the inbox is looked at: no wake is lost
+                self._awake = False
+            elif key.data in self._ward.workers:
                 self._serve(key.data, events)
         now = time.monotonic()
         if now >= self._next_tick:
@@ -98,8 +94,8 @@ class Dispatcher:
 
     def _patience(self) -> float | None:
         """Seconds to sleep: for good when all is quiet, else to the next look at the boards."""
-        busy = any(worker.items or not worker.ready for worker in self.crew.workers)
-        if busy or self.backlog or self.crew.graveyard:
+        busy = any(worker.items or not worker.ready for worker in self._ward.workers)
+        if busy or self._backlog or self._ward.graveyard:
             return max(0.0, min(TICK, self._next_tick - time.monotonic()))
         return None
 
@@ -118,10 +114,10 @@ class Dispatcher:
         """Take in what was asked, and start the workers that it needs."""
         while self._inbox:
             for item in self._inbox.popleft():
-                self.backlog.add(item)
-        for _ in range(self.crew.wanted(len(self.backlog))):
+                self._backlog.add(item)
+        for _ in range(self._ward.wanted()):
             try:
-                worker = self.crew.start()
+                worker = self._ward.start()
             except OSError as err:
                 self._ward.false_start(f"the system refuses a process: {err}")
                 time.sleep(TICK)
@@ -136,62 +132,52 @@ class Dispatcher:
 
     def _assign(self) -> None:
         """Give out what waits, to the workers with the least to do."""
-        while (item := self.backlog.peek()) is not None:
+        while (item := self._backlog.peek()) is not None:
             refused = self._ward.refused(item.known) if item.known.broken else None
             if refused is not None:
-                self.backlog.pop().finish(refused)
+                self._backlog.pop().finish(refused)
                 continue
-            found = self.crew.freest(item)
+            found = self._ward.freest(item)
             if found is None:
                 return
             worker, space = found
-            share = max(1, len(self.backlog) // len(self.crew.workers))
-            self._give(worker, self._chunk(item.known, min(space, share), alone=item.solo))
-            self.backlog.turn()
+            share = max(1, len(self._backlog) // len(self._ward.workers))
+            if chunk := self._chunk(item.known, min(space, share), alone=item.solo):
+                self._ward.give(worker, chunk)
+                self._push_later(worker)
+            self._backlog.turn()
 
     def _chunk(self, known: Known, space: int, *, alone: bool) -> list[Item]:
         """Up to ``space`` items of one program off the backlog, as many as make one message."""
         chunk: list[Item] = []
         heft = 0
         while len(chunk) < space and heft < HEAVY:
-            item = self.backlog.peek()
+            item = self._backlog.peek()
             if item is None or item.known is not known or item.solo != alone:
                 break
-            self.backlog.pop()
+            self._backlog.pop()
             if item.sink.started():
                 item.cost = known.cost
                 heft += len(item.blob)
                 chunk.append(item)
         return chunk
 
-    def _give(self, worker: Worker, chunk: list[Item]) -> None:
-        if chunk:
-            known = chunk[0].known
-            worker.alone = chunk[0].solo
-            worker.looped = bool(known.in_flight)
-            self.crew.last = known
-            self._ward.enlist(known)
-            worker.teach(known)
-            worker.give(chunk)
-            self._push_later(worker)
-
     def _end(self, problem: str) -> None:
         """Tell everybody who waits, and leave nothing behind."""
         self._part()
-        for worker in list(self.crew.workers):
-            self.crew.bury(worker)
+        lost: list[Item] = []
+        for worker in list(self._ward.workers):
+            self._ward.end(worker)
             worker.close()
-            for item in worker.items.values():
-                item.finish(failure("pool", problem, -1, None))
+            lost += worker.items.values()
         with self._gate:
             self._close()
-        waiting = [*self.backlog.drain(), *(item for items in self._inbox for item in items)]
-        for item in waiting:
-            item.finish(failure("pool", problem, -1, None))
+        for item in chain(lost, self._backlog.drain(), *self._inbox):
+            item.finish(Failed("pool", problem))
 
     def _part(self) -> None:
         """Let the idle ones end in peace, with a little time."""
-        idle = [worker for worker in self.crew.workers if worker.ready and not worker.items]
+        idle = [worker for worker in self._ward.workers if worker.ready and not worker.items]
         for worker in idle:
             worker.hang_up()
         limit = time.monotonic() + GRACE_END
@@ -207,6 +193,6 @@ class Dispatcher:
 
     def disown(self) -> None:
         """In a forked child: let go of everything and touch no process."""
-        for worker in self.crew.workers:
+        for worker in self._ward.workers:
             worker.disown()
         self._close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import count
 from threading import Event
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -12,6 +13,7 @@ from .values import Done, Failed, Program
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+_numbers = count(1)
 TARGET = 0.005  # seconds of work in one message
 Raw: TypeAlias = Union[bytes, Failed]  # a result as it came, or why there is none
 Sink: TypeAlias = Union["Single", "Many"]  # where the results of one submit or stream go
@@ -23,13 +25,13 @@ class Known:
 
     __slots__ = ("broken", "broken_at", "cost", "deaths", "in_flight", "number", "program")
 
-    def __init__(self, program: Program, number: int) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self.renew(number)
+        self.renew()
 
-    def renew(self, number: int) -> None:
+    def renew(self) -> None:
         """Know nothing of it, under a number that no worker has heard."""
-        self.number = number
+        self.number = next(_numbers)
         self.cost = TARGET
         self.in_flight: int | None = None
         self.deaths = 0

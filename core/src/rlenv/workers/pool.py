@@ -9,15 +9,16 @@ import sys
 import threading
 import weakref
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from itertools import count
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from . import inherit
-from .crew import Crew
 from .dispatch import Dispatcher
 from .items import Item, Known, Many, Single, decode
+from .process import Worker
 from .values import Done, Env, Failed, PoolClosed, Program
+from .ward import Ward
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -73,9 +74,7 @@ class Pool:
     def _reset(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[Program, Known] = {}
-        self._numbers = count(1)
         self._era = object()
-        self._numbered: dict[int, Known] = {}
         self._dispatcher: Dispatcher | None = None
         self._thread: threading.Thread | None = None
 
@@ -148,19 +147,17 @@ class Pool:
     def _know(self, program: Program) -> Known:
         known = self._known.get(program)
         if known is None:
-            known = self._known[program] = Known(program, next(self._numbers))
-            self._numbered[known.number] = known
+            known = self._known[program] = Known(program)
         return known
 
     def _enqueue(self, items: Sequence[Item]) -> None:
         if self.closed:
             raise PoolClosed("the pool is closed")
         while self._dispatcher is None or not self._dispatcher.enqueue(items):
-            crew = Crew(self.size, self._spares, self._hello(), self._env)
-            self._dispatcher = Dispatcher(crew, self._numbered, self._numbers)
-            self._thread = threading.Thread(
-                target=self._dispatcher.run, name="rlenv-workers", daemon=True
-            )
+            make = partial(Worker, self._hello(), self._env)
+            self._dispatcher = Dispatcher(Ward(self.size, self._spares, make))
+            run = self._dispatcher.run
+            self._thread = threading.Thread(target=run, name="rlenv-workers", daemon=True)
             self._thread.start()
 
     def _hello(self) -> dict[str, Any]:

@@ -10,17 +10,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from glob import glob
 from typing import Any
 
 from . import board as b
 from . import wire
-from .items import Item, Known
+from .items import TARGET, Item, Known
 from .values import Env
 
 SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")  # ends of names of variables
 TAIL = 4096  # bytes of its stderr that are kept
 DYING = 0.25  # seconds from the close of its pipes to the end of a process that dies, on a loaded machine
+FULL = 2 * TARGET  # seconds of work that a worker may hold
+MOST = 2048  # items in one message
 GRACE_END = 1.0  # seconds that an idle worker has to end in peace
 
 
@@ -37,10 +40,7 @@ class Worker:
         self.alone = False
         self.looped = False
         self.last_seq = 0
-        self.held: tuple[int, float] = (
-            0,
-            0.0,
-        )  # the item it works on, and since when that was seen
+        self.held = (0, 0.0)  # the item it works on, and since when that was seen
         self.programs: set[int] = set()
         self.unsent: list[memoryview] = []
         self.buffer = wire.Buffer()
@@ -65,10 +65,10 @@ class Worker:
             theirs.callback(os.close, shared)
             self.board = b.Board(shared)
             ours.callback(self.board.close)
-            self._popen = _popen((its.fileno(), life, shared), stderr, visible_env(env))
+            self.popen = _popen((its.fileno(), life, shared), stderr, visible_env(env))
             self._ours = ours.pop_all()
         self.socket = mine
-        self.pid = self._popen.pid
+        self.pid = self.popen.pid
         mine.setblocking(False)  # noqa: FBT003 - the socket's own signature
         os.set_blocking(self._stderr, False)
         self.send(wire.record(wire.CONTROL, 0, pickle.dumps(hello)))
@@ -134,6 +134,21 @@ class Worker:
             self.lent.clear()
         return item
 
+    def room(self, item: Item) -> int:
+        """How many more items like this one it may hold now."""
+        held, known = len(self.items), item.known
+        if not self.ready or self.alone or self.stuck:
+            return 0
+        if item.solo or known.in_flight is None:
+            return 0 if held else 1
+        if known.in_flight:
+            return known.in_flight - held if self.looped or not held else 0
+        if self.looped and held:
+            return 0
+        if not held:
+            return max(1, min(MOST, int(FULL / known.cost)))
+        return min(MOST, int((FULL - self.load) / known.cost)) if self.load < TARGET else 0
+
     def receive(self) -> bytes | None:
         """What has arrived; None when there is nothing, b"" when the worker hung up."""
         try:
@@ -146,7 +161,7 @@ class Worker:
     def dead(self) -> bool:
         """Whether the process has ended; it stays a zombie, so that its group keeps its number."""
         if not hasattr(os, "waitid"):  # macOS before Python 3.13
-            return self._popen.poll() is not None
+            return self.popen.poll() is not None
         try:
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
             return os.waitid(os.P_PID, self.pid, flags) is not None
@@ -169,22 +184,22 @@ class Worker:
 
     def listen(self) -> None:
         """Keep the end of what it wrote to stderr; a little at a time, since it may never stop."""
-        try:
+        with suppress(OSError):
             self.tail = (self.tail + os.read(self._stderr, 1 << 16))[-TAIL:]
-        except OSError:
-            return
 
     def kill(self) -> None:
         """End the process, its group, and what else descends from it."""
         strays = _descendants(self.pid)
-        _signal_group(self.pid)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
         for pid in strays:
-            _signal_group(pid, alone=True)
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
     def reap(self) -> bool:
         """Wait for the end of a killed process; False when the kernel holds on to it."""
         try:
-            self._popen.wait(5.0)
+            self.popen.wait(5.0)
         except subprocess.TimeoutExpired:
             return False
         return True
@@ -192,28 +207,18 @@ class Worker:
     @property
     def ending(self) -> str:
         """How it ended: "was killed by SIGSEGV", "exited with status 3"."""
-        code = self._popen.returncode
-        if self.manner:
-            return self.manner
-        if code is None:
-            return "does not end"
+        code = self.popen.returncode
+        if self.manner or code is None:
+            return self.manner or "does not end"
         if code >= 0:
             return f"exited with status {code}"
-        try:
-            return f"was killed by {signal.Signals(-code).name}"
-        except ValueError:
-            return f"was killed by signal {-code}"
-
-    @property
-    def status(self) -> int | None:
-        return self._popen.returncode
+        names = {one.value: one.name for one in signal.Signals}
+        return f"was killed by {names.get(-code, f'signal {-code}')}"
 
     def hang_up(self) -> None:
         """Ask it to end: nothing more will be sent."""
-        try:
+        with suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            return
 
     def close(self) -> None:
         """Let go of the file descriptors; closing the life pipe kills what is left of the group."""
@@ -221,7 +226,7 @@ class Worker:
 
     def disown(self) -> None:
         """In a forked child: let go of the descriptors and never touch the process."""
-        self._popen.returncode = 0
+        self.popen.returncode = 0
         self.close()
 
 
@@ -260,32 +265,13 @@ def _home() -> str | None:
     return None if home in (*site.getsitepackages(), site.getusersitepackages()) else home
 
 
-def _signal_group(pid: int, *, alone: bool = False) -> None:
-    try:
-        if alone:
-            os.kill(pid, signal.SIGKILL)
-        else:
-            os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
-
-
 def _descendants(pid: int) -> list[int]:
     """Children of children, where the system tells; a group is easily left."""
-    found: list[int] = []
-    queue = [pid]
-    while queue and len(found) < 10_000:
-        try:
-            tasks = os.listdir(f"/proc/{queue[0]}/task")
-            texts = [_read(f"/proc/{queue[0]}/task/{task}/children") for task in tasks]
-        except OSError:
-            texts = []
-        children = [int(word) for text in texts for word in text.split()]
-        found += children
-        queue = queue[1:] + children
-    return found
-
-
-def _read(path: str) -> str:
-    with open(path) as file:
-        return file.read()
+    found = [pid]
+    for parent in found:  # which grows meanwhile
+        for path in glob(f"/proc/{parent}/task/*/children"):
+            with suppress(OSError), open(path) as file:
+                found += map(int, file.read().split())
+        if len(found) > 10_000:
+            break
+    return found[1:]

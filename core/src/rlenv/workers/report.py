@@ -52,7 +52,11 @@ class SlotReport:
             self._d[CPU] = process_time() + cpu if cpu > 0 else 0.0
 
     def end(self) -> None:
-        self.begin(self._grace, -1)
+        self._d[DEADLINE] = monotonic() + self._grace
+        self._q[MARK] = -1
+        if self._limited:
+            self._limited = False
+            self._d[CPU] = 0.0
 
     def partial(self, obj: object) -> None:
         self.blob = blob = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import count
 
 from . import board as b
 from . import wire
 from .autopsy import Late, building, ending, judge, last_words, lateness
 from .backlog import Backlog
-from .crew import Crew
 from .items import Item, Known, failure
 from .process import Worker
 from .values import Failed
@@ -25,17 +23,44 @@ FORGIVEN = 5.0  # seconds after which a broken program may be tried again
 
 
 class Ward:
-    """Reads what workers send, looks after them and buries them.  ``leave`` is told of each burial."""
+    """At most ``size`` workers: starts them, reads what they send, looks after them and buries them.
 
-    def __init__(
-        self, crew: Crew, backlog: Backlog, programs: dict[int, Known], numbers: count[int]
-    ) -> None:
-        self.crew = crew
-        self.backlog = backlog
+    What was once needed is kept up.  ``leave`` is told of each burial.
+    """
+
+    def __init__(self, size: int, spares: int, make: Callable[[], Worker]) -> None:
+        self.backlog = Backlog()
+        self.workers: list[Worker] = []
+        self.graveyard: list[Worker] = []  # killed, and held by the kernel
         self.leave: Callable[[Worker], object] = id
-        self._programs = programs
-        self._numbers = numbers
+        self._last: Known | None = None  # what a fresh worker learns first
+        self._size = size
+        self._spares = spares
+        self._make = make
+        self._level = 0
+        self._programs: dict[int, Known] = {}  # by number
         self._false_starts = 0
+
+    def wanted(self) -> int:
+        """How many workers to start now."""
+        busy = sum(1 for worker in self.workers if worker.items)
+        need = busy + len(self.backlog) + (self._spares if self._last else 0)
+        self._level = max(self._level, min(self._size, need))
+        return self._level - len(self.workers)
+
+    def start(self) -> Worker:
+        """Start one.
+
+        Raises:
+            OSError: when the system refuses.
+        """
+        self.workers.append(self._make())
+        return self.workers[-1]
+
+    def freest(self, item: Item) -> tuple[Worker, int] | None:
+        """The worker with the least to do that has room for this item, and how much."""
+        free = [(worker, space) for worker in self.workers if (space := worker.room(item))]
+        return min(free, key=lambda one: one[0].load, default=None)
 
     def read(self, worker: Worker, data: bytes) -> None:
         """Take in what a worker sent; one that sends nonsense is buried."""
@@ -61,8 +86,8 @@ class Ward:
         if tag == wire.READY:
             worker.ready = True
             self._false_starts = 0
-            if self.crew.last is not None and self.crew.last.broken is None:
-                worker.teach(self.crew.last)
+            if self._last is not None and self._last.broken is None:
+                worker.teach(self._last)
         elif tag == wire.BUILT:
             self._built(worker, self._programs.get(seq), *wire.load(body))
         elif tag == wire.FAILED:
@@ -89,38 +114,41 @@ class Ward:
 
     def _break(self, known: Known, failed: Failed) -> None:
         known.broken, known.broken_at = failed, time.monotonic()
-        if self.crew.last is known:
-            self.crew.last = None
+        if self._last is known:
+            self._last = None
 
     def refused(self, known: Known) -> Failed | None:
         """Why items of this program cannot run; after a while it gets another chance, as a new one."""
         if known.broken is not None and time.monotonic() - known.broken_at > FORGIVEN:
             self._programs.pop(known.number, None)
-            known.renew(next(self._numbers))
-            self._programs[known.number] = known
+            known.renew()
         return known.broken
 
-    def enlist(self, known: Known) -> None:
-        """Items of this program go out; perhaps it was let go while a stream paused."""
+    def give(self, worker: Worker, chunk: list[Item]) -> None:
+        """Send a worker items of one program."""
+        self._last = known = chunk[0].known
         self._programs[known.number] = known
+        worker.alone = chunk[0].solo
+        worker.looped = bool(known.in_flight)
+        worker.teach(known)
+        worker.give(chunk)
 
     def dismiss(self, known: Known) -> bool:
         """Let go of a program in every worker; False while items of it are about."""
-        if self.backlog or any(
-            item.known is known for worker in self.crew.workers for item in worker.items.values()
-        ):
+        flying = (item for worker in self.workers for item in worker.items.values())
+        if self.backlog or any(item.known is known for item in flying):
             return False
         self._programs.pop(known.number, None)
-        if self.crew.last is known:
-            self.crew.last = None
-        for worker in self.crew.workers:
+        if self._last is known:
+            self._last = None
+        for worker in self.workers:
             worker.unlearn(known)
         return True
 
     def tick(self, now: float) -> float:
         """Look at every worker; when to look again."""
         again = now + TICK
-        for worker in list(self.crew.workers):
+        for worker in list(self.workers):
             worker.listen()
             if worker.dead():
                 self.bury(worker)
@@ -132,7 +160,7 @@ class Ward:
                 again = min(again, self._watch(worker, now))
             else:
                 worker.stuck = False
-        self.crew.mourn()
+        self.graveyard = [one for one in self.graveyard if not (one.dead() and one.reap())]
         return again
 
     def _watch(self, worker: Worker, now: float) -> float:
@@ -164,11 +192,10 @@ class Ward:
 
     def bury(self, worker: Worker, late: Late | None = None) -> None:
         """The worker is dead or must be: kill it, settle its items; another one takes its place."""
-        if worker not in self.crew.workers:
+        if worker not in self.workers:
             return
         self.leave(worker)
-        rest = self.crew.bury(worker)
-        self.read(worker, rest)
+        self.read(worker, self.end(worker))
         ended, again = judge(worker, late)
         for item, raw in ended:
             item.finish(raw)
@@ -180,6 +207,18 @@ class Ward:
         elif known is not None:
             self._died_building(known, worker, late)
         worker.close()
+
+    def end(self, worker: Worker) -> bytes:
+        """Kill a worker and return what it had sent before."""
+        worker.kill()
+        self.workers.remove(worker)
+        if not worker.reap():
+            self.graveyard.append(worker)
+        rest = b""
+        while data := worker.receive():
+            rest += data
+        worker.listen()
+        return rest
 
     def _died_building(self, known: Known, worker: Worker, late: Late | None) -> None:
         known.deaths += 1
@@ -193,6 +232,6 @@ class Ward:
         self._false_starts += 1
         if self._false_starts >= FALSE_STARTS:
             self._false_starts = 0
-            self.crew.shrink()
+            self._level = len(self.workers)
             for item in self.backlog.drain():
-                item.finish(failure("pool", f"workers do not start: {problem}", -1, None))
+                item.finish(Failed("pool", f"workers do not start: {problem}"))
