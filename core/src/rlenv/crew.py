@@ -37,9 +37,7 @@ class Crew:
         shipped = {env: ship(plan, env, inline=inline) for env in map(env_of, places)}
         self._blobs = {env: blob for env, (blob, _) in shipped.items()}
         self.complete = not any(left for _, left in shipped.values())
-        self.left = [
-            at for at in places if at in shipped[env_of(at)][1]
-        ]  # what cannot travel at all
+        self.left = [at for at in places if at in shipped[env_of(at)][1]]  # what cannot travel
         self.warnings = [
             f"{leaf.who} cannot be sent to a worker, so a long response to it may hold "
             "an event loop: move its class into a module, and keep open files and locks out of it"
@@ -115,8 +113,7 @@ class Crew:
                 program = Program("rlenv.references:make_loader", pickle.dumps(function))
                 reply = self.pool(None, leaf.env).submit(program, None).result()
                 if isinstance(reply, Failed):
-                    said = f"importing the file failed: {reply.message}"
-                    problems.append(f"{leaf.who}: {said}")
+                    problems.append(f"{leaf.who}: importing the file failed: {reply.message}")
         if problems:
             raise ConfigError(*problems)
 

@@ -137,10 +137,6 @@ class Plan:
                 children.append(leaf)
         return children
 
-    def slots(self) -> Iterator[tuple[str, Slot]]:
-        """Every slot with its path, parents first."""
-        yield from _slots(self.root)
-
     def missing(self, task: Task) -> str | None:
         """What this task lacks of what the stages use, in words; None when nothing."""
         for leaf, path in self._uses:
@@ -182,14 +178,6 @@ class Plan:
         """Whether it warns only where it decides alone, and a stage of another phase has a say too."""
         phases = {other.phase for other in self.leaves if other.slot.matters}
         return bool(attribute(leaf.stage, "survey_if_alone")) and phases != {leaf.phase}
-
-
-def _slots(branch: Branch) -> Iterator[tuple[str, Slot]]:
-    for child in branch.children:
-        assert child.slot is not None
-        yield child.path, child.slot
-        if isinstance(child, Branch):
-            yield from _slots(child)
 
 
 def _present(task: Task, path: tuple[str, ...]) -> bool:

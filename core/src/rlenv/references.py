@@ -13,9 +13,10 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .errors import ConfigError
 from .near import no_such_file, suggest
@@ -55,13 +56,12 @@ def _of_module(module: str, name: str) -> Any:
     try:
         found = vars(import_module(module))
     except (Exception, SystemExit) as error:
-        hint = ""
-        if isinstance(error, ModuleNotFoundError):
-            hint = (
-                "; modules are looked up on Python's own path, not in the working directory: install "
-                f"it, or name a file next to the env.toml, ./{last}.py:{name}"
-            )
-        raise ConfigError(f"{module}: {type(error).__name__}: {error}{hint}") from error
+        hint = (
+            "; modules are looked up on Python's own path, not in the working directory: install it, or "
+            f"name a file next to the env.toml, ./{last}.py:{name}"
+        )
+        where = hint if isinstance(error, ModuleNotFoundError) else ""
+        raise ConfigError(f"{module}: {type(error).__name__}: {error}{where}") from error
     if name not in found:
         names = [n for n, value in found.items() if callable(value) and not n.startswith("_")]
         raise ConfigError(f'{module} has no "{name}"; {suggest(name, names, what="it has")}')
@@ -106,7 +106,6 @@ class FileFunction:
         self.is_async = isinstance(definition, ast.AsyncFunctionDef)
         self.__signature__ = _signature(definition)
         setattr(self, DECLARED, _declared(definition, written))
-        self._function: Callable[..., object] | None = None
 
     def _definition(self, source: bytes) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
         name, where = self.__qualname__, self.written
@@ -124,9 +123,8 @@ class FileFunction:
         if isinstance(definition, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return definition
         if definition is not None:
-            raise ConfigError(
-                f"{where}: {name} is a class; name a function, or install the module and name package.module:{name}"
-            )
+            advice = f"name a function, or install the module and name package.module:{name}"
+            raise ConfigError(f"{where}: {name} is a class; {advice}")
         hint = suggest(name, found, what="it has")
         raise ConfigError(f'{where} defines no function "{name}" at its top level; {hint}')
 
@@ -137,26 +135,13 @@ class FileFunction:
             ConfigError: the file changed since the environment was made, or defines something else.
             Exception: whatever the file raises.
         """
-        if self._function is None:
-            source = self.path.read_bytes()
-            if hashlib.sha256(source).hexdigest() != self.sha256:
-                raise ConfigError(
-                    f"{self.written} has changed since the environment was made: make it again"
-                )
-            function = getattr(_module_of(self.path, source, self.sha256), self.__qualname__, None)
-            if not callable(function):
-                raise ConfigError(f"{self.written} leaves no function {self.__qualname__} behind")
-            self._function = function
-        return self._function
+        function = getattr(_module_of(self.path, self.sha256), self.__qualname__, None)
+        if not callable(function):
+            raise ConfigError(f"{self.written} leaves no function {self.__qualname__} behind")
+        return cast("Callable[..., object]", function)
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         return self.load()(*args, **kwargs)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {k: v for k, v in vars(self).items() if k not in ("_function", "__signature__")}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        vars(self).update(state, _function=None)
 
 
 def make_loader(blob: bytes) -> Callable[[object, Report], None]:
@@ -170,17 +155,17 @@ def make_loader(blob: bytes) -> Callable[[object, Report], None]:
     return load
 
 
-def _module_of(path: Path, source: bytes, sha256: str) -> ModuleType:
-    name = f"rlenv_file_{sha256[:16]}_{path.stem}"
-    if name not in sys.modules:
-        module = sys.modules[name] = ModuleType(name)
-        module.__file__ = str(path)
-        try:
-            exec(compile(source, path, "exec"), vars(module))  # noqa: S102 - the file is the verifier
-        except BaseException:
-            del sys.modules[name]
-            raise
-    return sys.modules[name]
+@cache
+def _module_of(path: Path, sha256: str) -> ModuleType:
+    """What the file defines; also in ``sys.modules``, where its classes look for themselves."""
+    source = path.read_bytes()
+    if hashlib.sha256(source).hexdigest() != sha256:
+        raise ConfigError(f"{path.name} has changed since the environment was made: make it again")
+    module = ModuleType(f"rlenv_file_{sha256[:16]}_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    exec(compile(source, path, "exec"), vars(module))  # noqa: S102 - the file is the verifier
+    return module
 
 
 def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> inspect.Signature:

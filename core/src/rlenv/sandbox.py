@@ -51,10 +51,6 @@ def _frozen(files: Any) -> tuple[tuple[str, bytes], ...]:
     return tuple(sorted(files.items() if isinstance(files, Mapping) else files))
 
 
-def _words(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(values)
-
-
 _positive: Any = validators.gt(0)
 
 
