@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ class _Audit(click.Group):
 def command() -> None:
     """Attack a verifier, and say with numbers how it fails.
 
-    TARGET is an env.toml, an installed environment, or somebody's function as module:function.
+    TARGET is an env.toml, an installed environment, or a function, a stage or a list of them, as module:name or
+    ./file.py:name.
     """
 
 
@@ -173,14 +175,12 @@ def _replay(target: str, number: str, options: Mapping[str, Any]) -> None:
         seed=options["seed"], patience=options["patience"], under=finding.more.get("under"),
         python=options["python"],
     )  # fmt: skip
-    screen = console()
-    screen.print(f"{finding.id}: {visible(finding.title)}", markup=False, highlight=False)
-    screen.print(visible(finding.response[:2000]), markup=False, highlight=False)
+    say = partial(console().print, markup=False, highlight=False)
+    say(f"{finding.id}: {visible(finding.title)}")
+    say(visible(finding.response[:2000]))
     now = f"{reply.reward:g}" if reply.reward is not None else f"{reply.fault}: {reply.message}"
     then = f"{finding.reward:g}" if finding.reward is not None else "no reward"
-    screen.print(
-        f"then {then}, now {now}; expected: {finding.expected}", markup=False, highlight=False
-    )
+    say(f"then {then}, now {now}; expected: {finding.expected}")
     sys.exit(FOUND if reply.reward == finding.reward else 0)
 
 
@@ -193,18 +193,14 @@ def diff(before: Path, after: Path) -> None:
     from .render.record import read
 
     found = difference(read(before), read(after))
-    screen = console()
+    say = partial(console().print, markup=False, highlight=False)
     for name, findings in (("new", found.new), ("closed", found.closed)):
         for one in findings:
-            screen.print(
-                f"{name:7} {one.severity:8} {one.id} {visible(one.title)}",
-                markup=False,
-                highlight=False,
-            )
+            say(f"{name:7} {one.severity:8} {one.id} {visible(one.title)}")
     for line in found.moved:
-        screen.print(f"moved   {visible(line)}", markup=False, highlight=False)
+        say(f"moved   {visible(line)}")
     if not (found.new or found.closed or found.moved):
-        screen.print("nothing changed")
+        say("nothing changed")
     sys.exit(FOUND if found.worse else 0)
 
 
@@ -222,11 +218,11 @@ def delta(train: Path, heldout: Path, by: str) -> None:
 
     (trained, left), (held, missing) = _rewards(train, by), _rewards(heldout, by)
     found = measured(trained, held)
-    screen = console()
+    say = partial(console().print, markup=False, highlight=False)
     for line in found.lines():
-        screen.print(line, markup=False, highlight=False)
+        say(line)
     if left or missing:
-        screen.print(f"left out, without a reward: {left} rows of training, {missing} held out")
+        say(f"left out, without a reward: {left} rows of training, {missing} held out")
     sys.exit(FOUND if found.alarm else 0)
 
 

@@ -15,18 +15,7 @@ from rlenv.values import Task
 
 __all__ = ["plainly_in", "text_of"]
 
-EMPTY = {
-    "∅",
-    r"\emptyset",
-    r"\varnothing",
-    r"\{\}",
-    "{}",
-    "[]",
-    "()",
-    "empty set",
-    "no solution",
-    "none",
-}
+EMPTY = {"∅", r"\emptyset", r"\varnothing", r"\{\}", "{}", "[]", "()", "empty set", "no solution", "none"}  # fmt: skip
 CHOICE = re.compile(r"^\(?([A-Za-z])\)?(?:[.:)\s]+(.*))?$", re.DOTALL)
 UNORDERED = re.compile(r"\\\{|\bor\b")  # a set, or solutions: in any order, in any dress
 NUMBER = re.compile(r"[-\u2212]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
@@ -34,9 +23,7 @@ NUMBER = re.compile(r"[-\u2212]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+"
 
 def text_of(answer: Any) -> str | None:
     """An answer as a policy would write it; None where it is no text or number."""
-    if isinstance(answer, bool):
-        return str(answer)
-    if isinstance(answer, (int, float)):
+    if isinstance(answer, (bool, int, float)):
         return str(answer)
     if isinstance(answer, str) and answer.strip():
         return answer.rpartition("#### ")[2].strip() if "#### " in answer else answer.strip()

@@ -84,19 +84,8 @@ def finding(  # noqa: PLR0917 - what was found, in its order
     )
     number = f"{probe.id}/{digest.hexdigest()[:8]}"
     name = str(task.id) if task is not None else ""
-    return Finding(
-        number,
-        probe.id,
-        probe.family,
-        probe.severity,
-        title,
-        name,
-        response,
-        reward,
-        expected,
-        probe.hint,
-        more,
-    )
+    own = (number, probe.id, probe.family, probe.severity)
+    return Finding(*own, title, name, response, reward, expected, probe.hint, more)
 
 
 def run(probe: Probe, bench: Bench, until: float) -> Result:

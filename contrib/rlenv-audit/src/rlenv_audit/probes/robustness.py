@@ -59,13 +59,8 @@ def _odd(bench: Bench) -> Iterator[Try]:
 
 def _range(bench: Bench, probe: Probe) -> Result:
     """Of everything that the target was asked so far."""
-    bench.ask(
-        [
-            (task, text)
-            for task in bench.tasks[:3]
-            for text in ("nan", "inf", "-inf", "-1", "1e400", "2", "")
-        ]
-    )
+    odd = ("nan", "inf", "-inf", "-1", "1e400", "2", "")
+    bench.ask([(task, text) for task in bench.tasks[:3] for text in odd])
     found: list[Finding] = []
     tasks: dict[str | None, bool] = {}
     for name, text, reply in bench.seen():
@@ -75,16 +70,8 @@ def _range(bench: Bench, probe: Probe) -> Result:
         tasks[name] = tasks.get(name, False) or bad
         if bad:
             task = next(t for t in bench.tasks if t.id == name)
-            found.append(
-                finding(
-                    probe,
-                    task,
-                    text,
-                    reply.reward,
-                    f"the reward {reply.reward:g}",
-                    "a finite number in [0, 1]",
-                )
-            )
+            title = f"the reward {reply.reward:g}"
+            found.append(finding(probe, task, text, reply.reward, title, "a finite number in [0, 1]"))  # fmt: skip
     found.sort(key=lambda f: (math.isfinite(f.reward or 0.0), len(f.response)))
     made = counted(probe, found, sum(tasks.values()), len(tasks))
     return made if any(not math.isfinite(f.reward or 0.0) for f in found) else _on_a_scale(made)

@@ -49,29 +49,17 @@ def emitted(card: Scorecard, signature: str = "", tasks_from: str = "", python: 
         if finding.more.get("replays") is not False
         and (_check(finding, card.pass_mark) or _both(finding))
     )
-    return (
-        HEAD.format(
-            target=card.target,
-            signature=signature,
-            tasks_from=tasks_from,
-            seed=card.seed,
-            python=python,
-        )
-        + body
-    )
+    call = {"signature": signature, "tasks_from": tasks_from, "python": python}
+    return HEAD.format(target=card.target, seed=card.seed, **call) + body
 
 
 def _test(finding: Finding, mark: float) -> str:
     name = re.sub(r"\W+", "_", finding.id).strip("_").lower()
     title = re.sub(r"[^ -~]", "?", finding.title).replace("\\", "/").replace('"', "'")
     return (BOTH if _both(finding) else TEST).format(
-        name=name,
-        title=title,
-        response=finding.response,
-        task=finding.task,
-        check=_check(finding, mark),
+        name=name, title=title, response=finding.response, task=finding.task, check=_check(finding, mark),
         under=finding.more.get("under"),
-    )
+    )  # fmt: skip
 
 
 def _both(finding: Finding) -> bool:

@@ -20,6 +20,7 @@ __all__ = ["page"]
 
 SHOWN = 4000  # characters of a response
 WIDTH, HEIGHT, TOP = 640, 280, 66
+TICKS = ("10 µs", "0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s", "100 s")
 FASTEST, SLOWEST = 1e-5, 100.0  # seconds, the ends of the map
 
 
@@ -138,16 +139,7 @@ def _map(card: Scorecard) -> Iterator[str]:
     base = HEIGHT - 44
     yield f'<line class="axis" x1="40" x2="{WIDTH - 10}" y1="{base}" y2="{base}"/><line class="axis" x1="40" x2="40" y1="{TOP}" y2="{base}"/>'
     for exponent in range(-5, 3):
-        name = {
-            -5: "10 µs",
-            -4: "0.1 ms",
-            -3: "1 ms",
-            -2: "10 ms",
-            -1: "0.1 s",
-            0: "1 s",
-            1: "10 s",
-            2: "100 s",
-        }[exponent]
+        name = TICKS[exponent + 5]
         yield f'<text x="{_x(10.0**exponent):.0f}" y="{base + 16}" text-anchor="middle">{name}</text>'
     for value in (0.0, 0.5, 1.0):
         yield f'<text x="34" y="{_y(value) + 4:.0f}" text-anchor="end">{value:g}</text>'

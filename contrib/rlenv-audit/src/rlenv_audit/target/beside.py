@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from rlenv.errors import ConfigError
+from rlenv.functions import READERS
 from rlenv.values import Task, Verdict
 
 from .forms import Group
-from .signatures import awaited, roles, valued
+from .signatures import attempted, awaited
 
 __all__ = ["SIDES", "Sides", "beside", "sider", "sides"]
 
@@ -69,10 +70,10 @@ def _asking(judge: Judge) -> Callable[[Task, Any], Any]:
 
 def _pairwise(function: Callable[..., Any]) -> Judge:
     """``f(prompt, a, b)``: the share of the first in [0, 1], "A", "B" or "tie", or the name of the better slot."""
-    known: dict[str, str] = {}
-    for name, role in roles(function).items():
-        kind = "first" if name in FIRST else "second" if name in SECOND else "names" if name in NAMES else role  # fmt: skip
-        known[name] = kind
+    known = {
+        name: "first" if name in FIRST else "second" if name in SECOND else "names" if name in NAMES else name
+        for name in inspect.signature(function).parameters
+    }  # fmt: skip
     if not {"first", "second"} <= set(known.values()):
         raise ConfigError(
             f"{function.__qualname__}: a pairwise judge takes two responses, called {FIRST[0]} and {SECOND[0]}, "
@@ -82,12 +83,17 @@ def _pairwise(function: Callable[..., Any]) -> Judge:
     def judge(task: Task, group: Group) -> Sequence[Any]:
         a, b = group.responses
         names = list(group.names) or ["A", "B"]
-        own = {"first": a, "second": b, "names": names}
-        given = {name: own[kind] if kind in own else valued(kind, task, "") for name, kind in known.items() if kind}  # fmt: skip
+        given = _given(task, known, {"first": a, "second": b, "names": names})
         share = _share(awaited(function(**given)), names)
         return [share, 1.0 - share]
 
     return judge
+
+
+def _given(task: Task, known: Mapping[str, str], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments: the responses, and what any function may ask for by name."""
+    asked = {kind: reader(attempted(task, "")) for kind, reader in READERS.items()} | dict(own)
+    return {name: asked[kind] for name, kind in known.items() if kind in asked}
 
 
 def _share(said: Any, names: Sequence[str]) -> float:
@@ -109,7 +115,7 @@ def _share(said: Any, names: Sequence[str]) -> float:
 
 def _grouped(function: Callable[..., Any]) -> Judge:
     """``f(prompt, responses) -> one reward for each``."""
-    known = {name: "many" if name in MANY else role for name, role in roles(function).items()}
+    known = {name: "many" if name in MANY else name for name in inspect.signature(function).parameters}  # fmt: skip
     if "many" not in known.values():
         raise ConfigError(
             f"{function.__qualname__}: a judge of groups takes a list called {', '.join(MANY[:3])}; it has "
@@ -117,8 +123,7 @@ def _grouped(function: Callable[..., Any]) -> Judge:
         )
 
     def judge(task: Task, group: Group) -> Sequence[Any]:
-        texts = list(group.responses)
-        given = {name: texts if kind == "many" else valued(kind, task, "") for name, kind in known.items() if kind}  # fmt: skip
+        given = _given(task, known, {"many": list(group.responses)})
         said = awaited(function(**given))
         if not isinstance(said, Sequence) or isinstance(said, (str, bytes)):
             raise TypeError(f"a list of rewards was expected, not {said!r:.80}")

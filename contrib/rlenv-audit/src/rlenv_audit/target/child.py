@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from rlenv.errors import RlenvError
 from rlenv.record import dumps, plain
-from rlenv.values import Task, Verdict
+from rlenv.values import Outcome, Task, Verdict
 
 from .forms import read
 from .loading import Loaded, loaded
@@ -31,14 +31,7 @@ def main(reading: int, writing: int) -> None:
     with os.fdopen(reading, "rb") as orders, os.fdopen(writing, "wb") as replies:
         order = load(orders.readline())
         try:
-            target = loaded(
-                order["target"],
-                order["as"],
-                order["tasks_from"],
-                order["seed"],
-                borrowed=order["borrowed"],
-                size=order.get("size", 200),
-            )
+            target = loaded(**order)
         except RlenvError as error:
             _say(replies, {"failed": str(error)})
             return
@@ -175,6 +168,8 @@ def _read(said: Any) -> dict[str, Any]:
         return {"fault": "error", "message": f"{type(said).__name__}: {words}"[:500], "said": words[:2000]}  # fmt: skip
     if isinstance(said, Verdict):
         return _verdict(said)
+    if isinstance(said, Outcome):
+        said = {"score": said.score, "detail": said.detail, "data": dict(said.data)}
     number = _number(said)
     if number is None:
         if said is None:

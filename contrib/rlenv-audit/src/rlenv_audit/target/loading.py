@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
+from rlenv.composites import Composite
 from rlenv.errors import ConfigError, InputError
 from rlenv.near import suggest
+from rlenv.references import is_reference, refer
+from rlenv.stages import DEFAULT_TIMEOUT, METHODS, attribute
 from rlenv.values import Task
 
 from rlenv_audit.conclusion import FEW
@@ -70,7 +73,8 @@ def loaded(
     """Load what the command line names.
 
     Args:
-        target: an env.toml, an installed environment, or ``module:function``.
+        target: an env.toml, an installed environment, or a function, stage or list of them as ``module:name`` or
+            ``/folder/file.py:name``.
         signature: how a function is called; "" for a plain one.
         tasks_from: a file of tasks for a function.
         borrowed: it is asked about tasks of another target, so a function needs none.
@@ -95,20 +99,26 @@ def loaded(
 def _environment(name: str) -> Loaded:
     from rlenv.environment import Environment
 
-    env = Environment.load(name)
-    uses = tuple(dict.fromkeys(_uses(env.slots)))
+    return _of_environment(Environment.load(name))
+
+
+def _of_environment(env: Any) -> Loaded:
+    leaves = list(_leaves(env.slots))
+    uses = tuple(dict.fromkeys(slot.use for slot in leaves if slot.use and not is_reference(slot.use)))  # fmt: skip
     kinds = tuple(dict.fromkeys(use.partition("/")[0] for use in uses))
+    limit_s = sum(map(_seconds, leaves))
     if env.group_only:
         return Loaded(
             beside(env.evaluate_group), tuple(env.tasks), kinds, uses, env.pass_mark, close=env.close,
-            limit_s=_limit(env.slots), sides="group",
+            limit_s=limit_s, sides="group",
         )  # fmt: skip
     talks = any("tools" in task.info for task in env.tasks)
     unanswered = sum(text_of(task.answer) is not None for task in env.tasks) < FEW
     tasks, right = _with_examples(env) if unanswered else (tuple(env.tasks), {})
     return Loaded(
-        env.evaluate, tasks, kinds, uses, env.pass_mark, env.evaluate_as_completed, close=env.close, limit_s=_limit(env.slots),
-        converses=talks or bool(set(kinds) & TALKING), steady=_steady(env.slots), right=right, added=len(tasks) - len(env.tasks),
+        env.evaluate, tasks, kinds, uses, env.pass_mark, env.evaluate_as_completed, close=env.close, limit_s=limit_s,
+        converses=talks or bool(set(kinds) & TALKING), steady=all(attribute(slot.stage, "deterministic") for slot in leaves),
+        right=right, added=len(tasks) - len(env.tasks),
     )  # fmt: skip
 
 
@@ -120,18 +130,14 @@ def _with_examples(env: Any) -> tuple[tuple[Task, ...], dict[str, list[str]]]:
     from rlenv.plugins import registry
 
     tasks, right = list(env.tasks), defaultdict[str, list[str]](list)
-    slot = env.slots[0]
-    plugin, _, short = slot.use.partition("/")
     try:
-        given = (
-            registry().supplied(plugin, "rlenv_examples").get(short, ())
-            if len(env.slots) == 1
-            else ()
-        )
+        (slot,) = env.slots
+        plugin, _, short = slot.use.partition("/")
+        given = registry().supplied(plugin, "rlenv_examples").get(short, ())
         sets = given if isinstance(given, (list, tuple)) else [given]
         stage_type = registry().stage_type(slot.use)
         own = [one for one in sets if not one.gate_only and stage_type(**one.options) == slot.stage]
-    except Exception:  # noqa: BLE001 - a stage without a plugin, or examples that `rlenv check` finds broken
+    except Exception:  # noqa: BLE001 - several stages, one without a plugin, or examples that `rlenv check` finds broken
         own = []
     for task, response in (pair for one in own for pair in one.right):
         wanted = (task.prompt, task.answer, task.info)
@@ -143,29 +149,17 @@ def _with_examples(env: Any) -> tuple[tuple[Task, ...], dict[str, list[str]]]:
     return tuple(tasks), dict(right)
 
 
-def _steady(slots: Iterable[Any]) -> bool:
-    return all(
-        _steady(inner) if (inner := getattr(slot.stage, "slots", None)) else getattr(slot.stage, "deterministic", True)
-        for slot in slots
-    )  # fmt: skip
-
-
-def _limit(slots: Iterable[Any]) -> float:
-    """The sum of the stages' own limits, and a little for what is between them."""
-    found = 0.0
+def _leaves(slots: Iterable[Any]) -> Iterator[Any]:
+    """The slots of stages, those inside composites too."""
     for slot in slots:
         inner = getattr(slot.stage, "slots", None)
-        own = slot.timeout or getattr(slot.stage, "default_timeout", None) or 30.0
-        found += _limit(inner) if inner else float(own) + 2.0
-    return found
+        yield from _leaves(inner) if inner else [slot]
 
 
-def _uses(slots: Iterable[Any]) -> Iterator[str]:
-    for slot in slots:
-        if slots_of := getattr(slot.stage, "slots", None):
-            yield from _uses(slots_of)
-        elif slot.use:
-            yield slot.use
+def _seconds(slot: Any) -> float:
+    """The limit of a stage, and a little for what is around it."""
+    own = slot.timeout or attribute(slot.stage, "default_timeout") or DEFAULT_TIMEOUT
+    return float(own) + 2.0
 
 
 def _module(target: str) -> tuple[Any, str]:
@@ -179,6 +173,27 @@ def _module(target: str) -> tuple[Any, str]:
 
 
 def _function(target: str, signature: str, tasks_from: str, borrowed: bool) -> Loaded:  # noqa: FBT001 - as it is told
+    holder = _found(target)
+    if not tasks_from and not borrowed:
+        raise ConfigError(
+            f"{target} brings no tasks: name a file with --tasks-from (columns prompt and answer)"
+        )
+    tasks = tuple(_tasks(tasks_from)) if tasks_from else ()
+    if signature in SIDES:
+        return Loaded(sider(holder, signature), tasks, sides=sides(holder, signature))
+    if signature == "plain" and (isinstance(holder, (type, list, tuple, Composite)) or any(hasattr(holder, name) for name in METHODS[:2])):  # fmt: skip
+        from rlenv.environment import Environment
+
+        return _of_environment(Environment(target, holder() if isinstance(holder, type) else holder, tasks))  # fmt: skip
+    talks = converses(holder, signature) or any("tools" in task.info for task in tasks)
+    return Loaded(caller(holder, signature), tasks, converses=talks)
+
+
+def _found(target: str) -> Any:
+    """What ``module:name``, or ``file.py:name`` with the file's whole path, names."""
+    place, _, name = target.rpartition(":")
+    if place.endswith(".py"):
+        return refer(f"./{os.path.basename(place)}:{name}", os.path.dirname(place)).load()
     holder, name = _module(target)
     for part in name.split("."):
         if not hasattr(holder, part):
@@ -187,15 +202,7 @@ def _function(target: str, signature: str, tasks_from: str, borrowed: bool) -> L
                 f"{target}: no {part!r} there; {suggest(part, known, what='there is')}"
             )
         holder = getattr(holder, part)
-    if not tasks_from and not borrowed:
-        raise ConfigError(
-            f"{target} brings no tasks: name a file with --tasks-from (columns prompt and answer)"
-        )
-    tasks = tuple(_tasks(tasks_from)) if tasks_from else ()
-    if signature in SIDES:
-        return Loaded(sider(holder, signature), tasks, sides=sides(holder, signature))
-    talks = converses(holder, signature) or any("tools" in task.info for task in tasks)
-    return Loaded(caller(holder, signature), tasks, converses=talks)
+    return holder
 
 
 def _dataset(target: str, seed: int, size: int) -> Loaded:

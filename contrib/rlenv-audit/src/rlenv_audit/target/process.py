@@ -29,11 +29,22 @@ Pair = tuple[Task, str]
 PATIENCE_S = 10.0
 LOADING_S = 120.0
 CHUNK = 1 << 16
+ASKED = (
+    "target",
+    "signature",
+    "tasks_from",
+    "seed",
+    "borrowed",
+    "size",
+)  # of a Spec, by ``loading.loaded``
 
 
 def placed(name: str) -> str:
-    """A file by its whole path, so that it is found from another working directory too."""
-    return os.path.abspath(name) if name and os.path.exists(name) else name
+    """A file by its whole path, so that it is found from another working directory too; also of ``./file.py:name``."""
+    file, colon, rest = (
+        name.rpartition(":") if name.rpartition(":")[0].endswith(".py") else (name, "", "")
+    )
+    return f"{os.path.abspath(file)}{colon}{rest}" if file and os.path.exists(file) else name
 
 
 class OutOfBudget(Exception):
@@ -159,20 +170,9 @@ class Target:
             if not (fresh or hung or seen):
                 return  # a response of an earlier round may have done it: a fresh process is asked
             if (how == "alone" or (how == "many" and self._in_turn)) and len(seen) < len(pairs):
-                said = (
-                    f"no reward after {self.patience:g} s"
-                    if hung
-                    else "the process of the target ended"
-                )
-                yield (
-                    len(seen),
-                    Reply(
-                        None,
-                        "hang" if hung else "crash",
-                        said,
-                        seconds=self.patience if hung else 0.0,
-                    ),
-                )
+                said = f"no reward after {self.patience:g} s" if hung else "the process of the target ended"  # fmt: skip
+                seconds = self.patience if hung else 0.0
+                yield len(seen), Reply(None, "hang" if hung else "crash", said, seconds=seconds)
 
     # -- its process -------------------------------------------------------------------------------
 
@@ -199,16 +199,7 @@ class Target:
         self._buffer = b""
         spec = self.spec
         try:
-            self._send(
-                {
-                    "target": spec.target,
-                    "as": spec.signature,
-                    "tasks_from": spec.tasks_from,
-                    "seed": spec.seed,
-                    "borrowed": spec.borrowed,
-                    "size": spec.size,
-                }
-            )
+            self._send({name: getattr(spec, name) for name in ASKED})
             said = self._receive(self.loading)
         except (TimeoutError, OSError, ValueError) as error:
             self._kill()

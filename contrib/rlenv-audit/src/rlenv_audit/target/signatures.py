@@ -9,90 +9,46 @@ from importlib import import_module
 from typing import Any
 
 from rlenv.errors import ConfigError
+from rlenv.functions import FunctionStage, as_stage, function_stage
+from rlenv.stages import Attempt
 from rlenv.values import Task, Trajectory
 
-__all__ = ["SIGNATURES", "awaited", "caller", "converses", "roles", "valued"]
+__all__ = ["SIGNATURES", "attempted", "awaited", "caller", "converses"]
 
 Call = Callable[
     [Task, Any], Any
 ]  # of a task and a text, or a Trajectory where it is a conversation
 
-# What a parameter of a plain function means, by its name.
-PROMPT = ("prompt", "question", "problem", "query", "instruction", "input")
-RESPONSE = (
-    "response",
-    "completion",
-    "output",
-    "solution_str",
-    "solution",
-    "prediction",
-    "text",
-    "generation",
-    "pred",
-)
-ANSWER = ("answer", "ground_truth", "gold", "target", "reference", "label", "expected")
-MESSAGES = ("messages", "trajectory", "conversation", "history", "episode", "transcript")
-INFO = ("info", "extra_info", "metadata", "row", "entry", "doc")
+MESSAGES = ("messages", "conversation", "history", "episode", "transcript")
 
 
 def _plain(function: Callable[..., Any]) -> Call:
-    """``f(prompt, response)``, ``f(response, answer)``, …: parameters are known by their names."""
-    parameters = inspect.signature(function).parameters.values()
-    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-    known = roles(function)
-    unknown = [p.name for p in named if not known[p.name] and p.default is p.empty]
-    if not {"response", "messages"} & set(known.values()):
-        if len(named) in (2, 3) and len(unknown) == len(named):
-            positions = ("prompt", "response", "answer")[: len(named)]
-            return lambda task, response: function(
-                *(valued(role, task, response) for role in positions)
-            )
-        raise ConfigError(
-            f"{_name(function)}: none of its parameters ({', '.join(known) or 'it has none'}) is called like a response: "
-            f"{', '.join(RESPONSE[:4])}; choose a framework with --as"
-        )
-    if unknown:
-        raise ConfigError(
-            f"{_name(function)}: no value is known for its parameter {unknown[0]!r}; choose --as, or wrap it"
-        )
+    """A function as rlenv itself calls it, by the names of its parameters; ``messages`` is the whole conversation."""
+    named = [name for name in _parameters(function) if name in MESSAGES]
 
-    def call(task: Task, response: Any) -> Any:
-        given: dict[str, Any] = dict(task.info) if keywords else {}
-        given |= {name: valued(role, task, response) for name, role in known.items() if role}
-        return function(**given)
+    def stage(messages: object) -> FunctionStage:
+        return function_stage(function, dict.fromkeys(named, messages))
 
-    return call
+    try:
+        alone = stage(()) if named else as_stage(function)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; or say how it is called with --as") from error
+    if not named:
+        return lambda task, response: alone.check(attempted(task, response))
+    return lambda task, response: stage([*_asked(task, response), *_turns(response)]).check(attempted(task, response))  # fmt: skip
 
 
-def roles(function: Callable[..., Any]) -> dict[str, str]:
-    """What each parameter of a function means, by its name; "" where that is not known."""
-    parameters = inspect.signature(function).parameters.values()
-    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    return {p.name: _role(p.name) for p in parameters if p.kind not in kinds}
+def attempted(task: Task, response: Any) -> Attempt:
+    """What a function asks for by name is read from this."""
+    talk = response if isinstance(response, Trajectory) else None
+    return Attempt(task, _final(response), talk)
 
 
-def _role(name: str) -> str:
-    for role, names in (
-        ("messages", MESSAGES),
-        ("prompt", PROMPT),
-        ("response", RESPONSE),
-        ("answer", ANSWER),
-        ("info", INFO),
-    ):
-        if name.rstrip("_") in names:
-            return role
-    return "task" if name == "task" else ""
-
-
-def valued(role: str, task: Task, response: Any) -> Any:
-    """The argument of a role."""
-    if role == "info":
-        return dict(task.info)
-    if role == "messages":
-        return [*_asked(task, response), *_turns(response)]
-    text = _final(response)
-    return {"prompt": task.prompt, "response": text, "answer": task.answer, "task": task}[role]
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
 
 
 def _final(response: Any) -> str:
@@ -270,7 +226,8 @@ def converses(function: Any, signature: str) -> bool:
     Those of TRL and verifiers are given messages also where an episode is one question and one reply: there the tasks
     tell, or a person.
     """
-    return signature == "plain" and "messages" in roles(function).values()
+    names = {*MESSAGES, "trajectory"}
+    return signature == "plain" and not names.isdisjoint(_parameters(function))
 
 
 def _only(said: Any) -> Any:
@@ -286,7 +243,3 @@ def _takes_any(function: Any) -> bool:
 def _known(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     names = inspect.signature(function).parameters
     return {key: value for key, value in given.items() if key in names}
-
-
-def _name(function: Any) -> str:
-    return getattr(function, "__qualname__", type(function).__name__)
