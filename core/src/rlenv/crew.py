@@ -89,12 +89,11 @@ class Crew:
         pool, program = self.pool(size, env), self.program(env, runner)
         try:
             return pool.submit(program, what)
-        except PoolClosed:
-            raise  # by another thread, meanwhile: a mistake of the caller
         except Exception as err:  # noqa: BLE001 - pickling runs code of the task and of the artifacts
             refused: Future[Done | Failed] = Future()
             message = f"the task or an artifact cannot be sent on: {err}"[:500]
-            refused.set_result(Failed("contract", message))
+            kind = "pool" if isinstance(err, PoolClosed) else "contract"  # closed by another thread
+            refused.set_result(Failed(kind, message))
             return refused
 
     def import_files(self) -> None:

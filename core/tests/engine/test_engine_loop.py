@@ -6,6 +6,7 @@ import os
 import re
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from attrs import frozen
@@ -127,6 +128,52 @@ def test_a_long_trajectory_with_a_short_end_runs_in_a_worker():
     async def main():
         with environment(Sits()) as env:
             assert (await seat(env, messages))[0] != os.getpid()
+
+    asyncio.run(main())
+
+
+@frozen
+class Interrupts(Sits):
+    """Raises what a user's Ctrl-C does."""
+
+    def check(self, attempt: Attempt) -> Outcome:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_that_no_user_can_have_sent_is_a_fault():
+    with environment(Interrupts("worker")) as env:
+        wanted = env.evaluate(TASK, "a")
+        assert wanted.fault.kind == "error"
+        assert list(env.evaluate_many([(TASK, "a")])) == [wanted]
+    for stage in (Interrupts(waits=True), Interrupts(inline_limit=0)):
+        with environment(stage) as env:
+            found = asyncio.run(env.aevaluate(TASK, "a"))
+            assert found.fault == wanted.fault
+            with pytest.raises(KeyboardInterrupt):
+                env.evaluate(TASK, "a")
+
+
+def test_a_call_that_is_given_up_leaves_the_environment_usable():
+    async def main():
+        with environment(Sits()) as env:
+            for patience in (0.0, 0.001, 0.01):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(env.averify(TASK, "a" * 1_000_000), patience)
+            assert await env.averify(TASK, "a" * 1_000_000) == 1.0
+            assert await env.averify(TASK, "a") == 1.0
+
+    asyncio.run(main())
+
+
+def test_closing_while_a_long_response_is_with_a_worker_costs_no_score():
+    async def main():
+        env = environment(Sits())
+        waiting = [asyncio.create_task(env.averify(TASK, "a" * 1_000_000)) for _ in range(8)]
+        await asyncio.sleep(0.05)
+        env.close()
+        assert await asyncio.gather(*waiting) == [1.0] * 8
+        assert await env.averify(TASK, "a" * 1_000_000) == 1.0
+        env.close()
 
     asyncio.run(main())
 
