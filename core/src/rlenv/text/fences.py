@@ -74,7 +74,12 @@ def fenced_blocks(text: str, languages: Collection[str] | None = None) -> Iterat
 
 
 def last_block(text: str, languages: Collection[str]) -> Block | None:
-    """The last block of these languages that holds anything, else the last such without a language."""
+    """The last block of these languages that holds anything, else the last such without a language.
+
+    Args:
+        text: any text; best the visible one.
+        languages: in small letters, as ``fenced_blocks`` takes them.
+    """
     chosen: Block | None = None
     for block in fenced_blocks(text, (*languages, "")):
         if block.text.strip() and (block.language or chosen is None or not chosen.language):
@@ -93,7 +98,12 @@ def whole_block(text: str) -> Block | None:
 
 
 def has_language(block: Block, languages: Collection[str]) -> bool:
-    """Whether a block is of one of these languages."""
+    """Whether a block is of one of these languages.
+
+    Args:
+        block: any block.
+        languages: in small letters, as ``fenced_blocks`` takes them.
+    """
     return block.language in languages or block.language.partition(".")[0] in languages
 
 
@@ -138,6 +148,11 @@ def _cut(text: str, opening: re.Match[str]) -> int:
 
 
 def line_of(text: str, offset: int) -> int:
-    """The number, from 1, of the line in which a character stands."""
+    """The number, from 1, of the line in which a character stands.
+
+    Args:
+        text: any text; its lines end in any of three ways.
+        offset: of the character, from 0.
+    """
     head = text[:offset]
     return 1 + head.count("\n") + head.count("\r") - head.count("\r\n")

@@ -41,7 +41,7 @@ _MARK = re.compile(  # tags in any case; the others are single tokens, and have 
 )
 _HEADER = re.compile(r"<\|channel\|>(\w++)[^<\n]*+(?:<\|constrain\|>[^<\n]*+)?+(<\|message\|>)?+")
 _BEGINS = re.compile(r"\s*(?:<\|begin_of_solution\|>|<\|START_RESPONSE\|>)[\r\n]*|[\r\n]*")
-_QUOTES = ('""', "''", "“”", "‘’")
+_QUOTES = ('""', "''", "``", "“”", "‘’")
 _TICKS = re.compile("`+")
 
 
@@ -72,14 +72,23 @@ class VisibleText:
         return self.pieces[piece][0] + offset - self._starts[piece]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the response that holds ``text[start:end]``."""
+        """The stretch of the response that holds ``text[start:end]``.
+
+        Args:
+            start, end: offsets in ``text``, in characters.
+        """
         if end <= start:
             return self.place(start), self.place(start)
         return self.place(start), self.place(end - 1) + 1
 
 
 def visible(response: str, thinking: Thinking = "hide") -> str:
-    """The visible text of a response; see ``read``."""
+    """The visible text of a response.
+
+    Args:
+        response: any text.
+        thinking: "hide", "closed" or "keep", as ``read`` explains.
+    """
     return read(response, thinking).text
 
 
@@ -88,7 +97,8 @@ def read(response: str, thinking: Thinking = "hide") -> VisibleText:
 
     ``<think>…</think>`` and its variants are hidden with their marks; a block that is never closed reaches
     to the end.  Once a Harmony channel is opened, only what stands in ``final`` is visible.  A mark in a
-    closed fence, in a code span or alone in quotes is text.  Inside of thinking only its end counts.
+    closed fence, in a code span or alone in quotes is text.  Inside of thinking only its end counts, and
+    not where that stands alone in quotes or backticks.
 
     Args:
         response: any text.
@@ -131,7 +141,8 @@ def _pieces(text: str, end: int, thinking: Thinking) -> list[tuple[int, int]]:
     while (mark := quotes.live_mark(place, at)) is not None:
         word, begin, at = mark[0].lower(), mark.start(), mark.end()
         if word in _PAIRS:
-            closer = _closing(word).search(text, at, end)
+            closers = _closing(word).finditer(text, at, end)
+            closer = next((each for each in closers if not _is_quoted(text, each)), None)
             before = text[place:begin].rstrip(" \t")
             fresh = before[-1] in "\r\n" if before else fresh
             _keep(pieces, text, place, place + len(before) if fresh else begin)
@@ -169,6 +180,15 @@ def _after(text: str, end: int) -> int:
 @cache
 def _closing(word: str) -> re.Pattern[str]:
     return re.compile(re.escape(_PAIRS[word]), re.ASCII | (re.I if word in _TAG_MARKS else 0))
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    """Whether a mark stands alone in quotes or backticks; what follows a letter closes a quotation before it."""
+    place, end = mark.span()
+    if text[place - 1 : place] + text[end : end + 1] not in _QUOTES:
+        return False
+    before = text[place - 2 : place - 1]
+    return not (before.isalnum() or before in tuple(".,;!?)]}"))
 
 
 def _final(text: str, place: int, end: int) -> re.Match[str] | None:
@@ -215,9 +235,11 @@ class _Quotes:
         """The first mark from ``at`` on that counts, in a stretch of text that begins at ``start``."""
         for mark in _MARK.finditer(self._text, at, self._end):
             place = mark.start()
-            around = self._text[place - 1 : place] + self._text[mark.end() : mark.end() + 1]
-            quoted = around in _QUOTES or self._in_fence(start, place)
-            if not quoted and not self._in_span(start, place):
+            if not (
+                _is_quoted(self._text, mark)
+                or self._in_fence(start, place)
+                or self._in_span(start, place)
+            ):
                 return mark
         return None
 
