@@ -84,7 +84,7 @@ def _page(lines: Iterator[str]) -> str:
 
 def api() -> Iterator[str]:
     yield "# The public API of `rlenv`"
-    yield "What `rlenv.__all__` names is public, and this is all of it.\n"
+    yield "What `rlenv.__all__` names is public, and so are the modules at the end.\n"
     named = {name for group in GROUPS.values() for name in group}
     assert named == set(rlenv.__all__), named ^ set(rlenv.__all__)
     for title, names in GROUPS.items():
@@ -95,6 +95,13 @@ def api() -> Iterator[str]:
     from rlenv import workers
 
     yield from _thing("workers.call", workers.call, 3)
+    yield "## `rlenv.text`"
+    from rlenv import text
+
+    yield markdown(text) + "\n"
+    for name in text.__all__:
+        if inspect.isclass(getattr(text, name)) or inspect.isroutine(getattr(text, name)):
+            yield from _thing(f"text.{name}", getattr(text, name), 3)
 
 
 def testing() -> Iterator[str]:
