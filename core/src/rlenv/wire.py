@@ -17,27 +17,26 @@ def encode_result(result: StageResult) -> Wire:
     if outcome is not None:
         said = outcome.score, outcome.detail, outcome.data, outcome.steps, outcome.private
     fault = None if result.fault is None else _fault_fields(result.fault)
-    children = tuple([encode_result(child) for child in result.children])
+    children = tuple(map(encode_result, result.children))
     return result.stage, said, fault, result.seconds, children
 
 
 def decode_result(wire: Wire) -> StageResult:
     stage, said, fault, seconds, children = wire
     outcome = None if said is None else Outcome(*said)
-    return StageResult(
-        stage, outcome, _fault(fault), seconds, tuple([decode_result(child) for child in children])
-    )
+    members = tuple(map(decode_result, children))
+    return StageResult(stage, outcome, _fault(fault), seconds, members)
 
 
 def encode_verdict(verdict: Verdict) -> Wire:
-    results = tuple([encode_result(result) for result in verdict.results])
+    results = tuple(map(encode_result, verdict.results))
     fault = None if verdict.fault is None else _fault_fields(verdict.fault)
     return verdict.value, results, verdict.stopped_at, verdict.raw, fault
 
 
 def decode_verdict(wire: Wire, fingerprint: str) -> Verdict:
     value, results, stopped_at, raw, fault = wire
-    decoded = tuple([decode_result(result) for result in results])
+    decoded = tuple(map(decode_result, results))
     return Verdict(value, decoded, stopped_at, fingerprint, raw, _fault(fault))
 
 

@@ -86,11 +86,8 @@ class Dispatcher:
         self._staff()
         self._assign()
         if self._farewell:
-            self._forget()
-
-    def _forget(self) -> None:
-        with self._gate:
-            self._farewell = [known for known in self._farewell if not self._ward.dismiss(known)]
+            with self._gate:
+                self._farewell = [one for one in self._farewell if not self._ward.dismiss(one)]
 
     def _patience(self) -> float | None:
         """Seconds to sleep: for good when all is quiet, else to the next look at the boards."""
@@ -117,11 +114,12 @@ class Dispatcher:
                 self._backlog.add(item)
         for _ in range(self._ward.wanted()):
             try:
-                worker = self._ward.start()
+                worker = self._ward.make()
             except OSError as err:
                 self._ward.false_start(f"the system refuses a process: {err}")
                 time.sleep(TICK)
                 return
+            self._ward.workers.append(worker)
             self._selector.register(worker.socket, selectors.EVENT_READ, worker)
             self._push_later(worker)
 

@@ -81,8 +81,7 @@ class Server:
         try:
             value = runner(wire.load(body), report)
             blob = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-            self.out.append(wire.HEADER.pack(wire.DONE, seq, len(blob)))
-            self.out.append(blob)
+            self.out += (wire.HEADER.pack(wire.DONE, seq, len(blob)), blob)
         except BaseException as err:  # noqa: BLE001 - whatever a runner raises costs its own item only
             self.failed(seq, err, report)
         report.close()

@@ -36,7 +36,7 @@ class Ward:
         self._last: Known | None = None  # what a fresh worker learns first
         self._size = size
         self._spares = spares
-        self._make = make
+        self.make = make
         self._level = 0
         self._programs: dict[int, Known] = {}  # by number
         self._false_starts = 0
@@ -47,15 +47,6 @@ class Ward:
         need = busy + len(self.backlog) + (self._spares if self._last else 0)
         self._level = max(self._level, min(self._size, need))
         return self._level - len(self.workers)
-
-    def start(self) -> Worker:
-        """Start one.
-
-        Raises:
-            OSError: when the system refuses.
-        """
-        self.workers.append(self._make())
-        return self.workers[-1]
 
     def freest(self, item: Item) -> tuple[Worker, int] | None:
         """The worker with the least to do that has room for this item, and how much."""
