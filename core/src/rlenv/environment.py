@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
 from .composites import ROOTS, Composite, Slot, composite_of
 from .engine import Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
-from .host import AsyncHost, CallerHost, adrive, drive, off_loop
+from .host import AsyncHost, CallerHost, CrewHost, adrive, drive, off_loop
 from .plan import Plan
 from .stages import THINKING, AnyStage, Attempt
 from .values import Fault, Response, Task, Trajectory, Verdict
@@ -239,7 +239,9 @@ class Environment:
         if workers is not None and crew is None and "caller" not in self._plan.places:
             crew = self._isolating(inline=True)
         if crew is None or not crew.complete:
-            numbered = concurrent(attempts, self._walk)
+            host = self._host if crew is None or workers is None else CrewHost(crew, workers)
+            fingerprint = self.fingerprint
+            numbered = concurrent(attempts, lambda run: verdict(self._plan, run, host, fingerprint))
         else:
             numbered = streamed(attempts, crew, workers, self._walk, self.fingerprint)
         for index, result in numbered:

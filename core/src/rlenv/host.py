@@ -53,10 +53,10 @@ class CallerHost:
 
 
 class CrewHost(CallerHost):
-    """Everything in the crew's processes, inline stages too."""
+    """Everything in the crew's processes, inline stages too where they can get there."""
 
-    def runs(self, leaf: Leaf) -> bool:  # noqa: ARG002
-        return False
+    def runs(self, leaf: Leaf) -> bool:
+        return self._crew is not None and leaf in self._crew.left
 
 
 class AsyncHost(CrewHost):
@@ -73,6 +73,9 @@ class AsyncHost(CrewHost):
     def __init__(self, crew: Crew | None, hire: Callable[[], Crew]) -> None:
         super().__init__(crew)
         self._hire = hire
+
+    def runs(self, leaf: Leaf) -> bool:  # noqa: ARG002
+        return False
 
     def obtain(self, leaf: Leaf, run: Run, seconds: float) -> Walk:
         if leaf.place == "caller":

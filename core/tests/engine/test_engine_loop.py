@@ -203,6 +203,13 @@ def test_an_inline_stage_beside_a_function_has_the_secret_in_every_way():
                 assert list(env.evaluate_many([(TASK, response)], workers=workers)) == [wanted]
 
 
+def test_workers_that_are_asked_for_take_inline_stages_beside_a_function_too():
+    with environment(half, Sits(), Sits(lock=threading.Lock())) as env:
+        (verdict,) = env.evaluate_many([(TASK, "a")], workers=1)
+        sits = [result.outcome.data["pid"] == os.getpid() for result in verdict.results[1:]]
+        assert sits == [False, True]  # the last cannot be sent
+
+
 @frozen
 class Slow:
     """Takes as long as a stage may on a loop."""
