@@ -12,7 +12,6 @@ from collections.abc import Generator, Iterable, Mapping
 from itertools import count
 from operator import mul
 from typing import Any, ClassVar, TypeAlias, cast
-from weakref import WeakValueDictionary
 
 from attrs import field, frozen
 
@@ -354,10 +353,6 @@ class First(Composite):
                 score = _gated(self.slots[i], result.outcome.score)
                 return Combined(score, score, None, result.stage)
         return Combined(None, None, result.fault)
-
-
-# by the fingerprint of an environment that still exists: what its stages count for, for who reads a verdict
-ROOTS: WeakValueDictionary[str, Composite] = WeakValueDictionary()
 
 
 def composite_of(verifier: object) -> Composite:

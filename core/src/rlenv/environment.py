@@ -7,7 +7,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
 
-from .composites import ROOTS, Composite, Slot, composite_of
+from .composites import Composite, Slot, composite_of
 from .engine import Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
 from .host import AsyncHost, CallerHost, CrewHost, adrive, drive, off_loop
@@ -113,7 +113,6 @@ class Environment:
             from .fingerprint import fingerprint
 
             self._fingerprint = fingerprint(self)
-            ROOTS[self._fingerprint] = self.root
         return self._fingerprint
 
     @property

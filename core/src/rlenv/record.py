@@ -1,4 +1,4 @@
-"""Values as JSON, verdicts without what is private, and results as rows for a reader."""
+"""Values as JSON, and verdicts without what is private."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from typing import Any
 
 import attrs
 
-from .composites import Composite, Slot
-from .stages import attribute
 from .values import Fault, StageResult, Verdict
 
-# what an outcome says, and where there is none
-_SAID: dict[str, Any] = {"detail": "", "data": {}, "private": {}, "steps": None}
 _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(", ", ": ")).encode
 
 
@@ -66,25 +62,3 @@ def _public_result(result: StageResult) -> StageResult:
 
 def _public_fault(fault: Fault | None) -> Fault | None:
     return fault and attrs.evolve(fault, message="")
-
-
-def result_rows(root: object, results: tuple[StageResult, ...]) -> list[dict[str, Any]]:
-    """One mapping per stage that ran; what it counts for is None where ``root`` is not a composite."""
-    slots = {slot.name: slot for slot in root.slots} if isinstance(root, Composite) else {}
-    return [_row(slots.get(result.stage.rsplit("/", 1)[-1]), result) for result in results]
-
-
-def _row(slot: Slot | None, result: StageResult) -> dict[str, Any]:
-    outcome = result.outcome
-    stage = getattr(slot, "stage", None)
-    return {
-        "name": result.stage,
-        "use": getattr(slot, "kind", None),
-        "phase": None if isinstance(stage, Composite) else attribute(stage, "phase"),
-        "score": getattr(outcome, "score", None),
-        **{name: getattr(slot, name, None) for name in ("weight", "gate", "penalty", "bonus")},
-        **{name: getattr(outcome, name, empty) for name, empty in _SAID.items()},
-        "fault": result.fault and attrs.asdict(result.fault),
-        "seconds": round(result.seconds, 6),
-        "children": result_rows(stage, result.children),
-    }

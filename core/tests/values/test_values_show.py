@@ -1,6 +1,5 @@
 """What ``print`` and a notebook show of a verdict: enough to understand it, and nothing that harms."""
 
-import gc
 from html.parser import HTMLParser
 from unicodedata import east_asian_width
 
@@ -29,45 +28,41 @@ class Says:
 
 
 def verdict_of(*slots):
-    """The verdict of a composition that still exists, and its environment."""
-    env = Environment("e", slots)
-    return env.evaluate(TASK, "2"), env
+    return Environment("e", slots).evaluate(TASK, "2")
 
 
 def test_a_printed_verdict_explains_each_stage_and_the_reward():
     inner = AnyOf([Slot("a", Says(0.0)), Slot("b", Says(1.0, "the same"))])
-    found, _env = verdict_of(
+    found = verdict_of(
         Slot("right", Says(0.5, "half of it"), weight=3),
         Slot("short", Says(0.0), penalty=0.25),
         Slot("inner", inner, bonus=2),
     )
     assert str(found).splitlines() == [
         "reward 1 (the sum 2.25, clamped)",
-        "  right: score 0.5, weight 3",
+        "  right: score 0.5",
         "      half of it",
-        "  short: score 0, penalty 0.25",
-        "  inner: score 1, bonus 2",
-        "  inner/a: score 0, weight 1",
-        "  inner/b: score 1, weight 1",
+        "  short: score 0",
+        "  inner: score 1",
+        "  inner/a: score 0",
+        "  inner/b: score 1",
         "      the same",
     ]
 
 
 def test_a_printed_verdict_names_the_gate_that_ended_it():
-    found, _env = verdict_of(
-        Slot("first", Says(0.5), weight=1, gate=0.75), Slot("later", Says(1.0))
-    )
+    found = verdict_of(Slot("first", Says(0.5), weight=1, gate=0.75), Slot("later", Says(1.0)))
     assert str(found).splitlines() == [
         "reward 0; stopped at first",
-        "  first: score 0.5, weight 1, gate 0.75 FAILED",
+        "  first: score 0.5",
     ]
 
 
 def test_a_printed_fault_says_what_broke_and_its_public_verdict_only_the_kind():
-    found, _env = verdict_of(Slot("judge", Says(None, "no luck")))
+    found = verdict_of(Slot("judge", Says(None, "no luck")))
     told = str(found)
     assert told.startswith("unscored: a required stage failed; stopped at judge\n")
-    assert "judge: no score, weight 1" in told
+    assert "\n  judge: no score\n" in told
     assert "fault: error: ValueError: no luck" in told
     assert "luck" not in str(found.public()) + found.public()._repr_html_()
 
@@ -79,16 +74,8 @@ def test_a_row_that_was_no_row_says_so():
     assert "a row is " in found._repr_html_()
 
 
-def test_weights_are_left_out_where_the_composition_is_gone():
-    found, env = verdict_of(Slot("right", Says(0.5), weight=3))
-    env.close()
-    del env
-    gc.collect()
-    assert str(found).splitlines() == ["reward 0.5", "  right: score 0.5"]
-
-
 def test_the_repr_of_a_verdict_is_short():
-    found, _env = verdict_of(*(Slot(f"s{i}", Says(1.0, "x" * 500)) for i in range(9)))
+    found = verdict_of(*(Slot(f"s{i}", Says(1.0, "x" * 500)) for i in range(9)))
     assert repr(found) == "<Verdict 1.0, 9 stages>"
     assert repr(Verdict(None)) == "<Verdict unscored, 0 stages>"
 

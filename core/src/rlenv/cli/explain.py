@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 from attrs import evolve
 
 from rlenv.record import dumps, plain
-from rlenv.show import fault_line, stage_lines
-from rlenv.values import Task, Trajectory, Verdict
+from rlenv.show import NOTE_LINES, fault_line, folded
+from rlenv.values import Fault, Task, Trajectory, Verdict
 
 from .arithmetic import written_out
 from .scores import stage_rows
@@ -56,12 +55,33 @@ def explanation(
     yield ""
     yield "Stages"
     shown = verdict.public() if public else verdict
-    yield from stage_lines(stage_rows(env, shown), partial(_more, public=public))
+    yield from _stage_lines(stage_rows(env, shown), public=public)
     left = len(env.slots) - len(verdict.results)
     if left and verdict.stopped_at is not None:
         yield f"  ({amount(left, 'later stage')} did not run)"
     yield ""
     yield from _reward(env, verdict, public=public)
+
+
+def _stage_lines(rows: Iterable[Mapping[str, Any]], *, public: bool) -> Iterator[str]:
+    """A line per stage (path, score, what it counts for); under it, indented, all else about it."""
+    for row in rows:
+        yield from folded("  ", f"{row['name']}: {', '.join(filter(None, _worth(row)))}", 1)
+        note = fault_line(Fault(**row["fault"])) if row["fault"] else str(row["detail"])
+        yield from folded("      ", note, NOTE_LINES)
+        yield from _more(row, public=public)
+        yield from _stage_lines(row["children"], public=public)
+
+
+def _worth(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The score of a stage, and what it counts for."""
+    gate, score = row["gate"], row["score"]
+    said = [f"{name} {row[name]:g}" for name in ("weight", "bonus", "penalty") if row[name]]
+    if gate is not None:
+        passed = "open" if score is None else "FAILED" if score < gate else "passed"
+        said.append(f"gate {gate:g} {passed}")
+    shown = "no score" if score is None else f"score {score:.6g}"
+    return shown, ", ".join(said) or ("" if row["weight"] is None else "weight 0")
 
 
 def _reward(env: Environment, verdict: Verdict, *, public: bool) -> Iterator[str]:

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlenv.record import result_rows
+from rlenv.composites import Composite, Slot
+from rlenv.stages import attribute
 from rlenv.values import Fault, Outcome, StageResult, Verdict
 
 if TYPE_CHECKING:
     from rlenv.environment import Environment
 
+# what a stage without an outcome has instead
+_UNSAID: dict[str, Any] = {"detail": "", "data": {}, "private": {}, "steps": None}
+
 
 def stage_rows(env: Environment, verdict: Verdict) -> list[dict[str, Any]]:
     """The ``stages`` of one line of scored output: each stage that ran, with what it counts for."""
-    return result_rows(env.root, verdict.results)
+    return _rows(env.root, verdict.results)
+
+
+def _rows(composite: object, results: Sequence[StageResult]) -> list[dict[str, Any]]:
+    """One mapping per stage that ran; what it counts for is None where ``composite`` is not one."""
+    slots = (
+        {slot.name: slot for slot in composite.slots} if isinstance(composite, Composite) else {}
+    )
+    return [_row(slots.get(result.stage.rsplit("/", 1)[-1]), result) for result in results]
+
+
+def _row(slot: Slot | None, result: StageResult) -> dict[str, Any]:
+    outcome = result.outcome
+    stage = getattr(slot, "stage", None)
+    return {
+        "name": result.stage,
+        "use": getattr(slot, "kind", None),
+        "phase": None if isinstance(stage, Composite) else attribute(stage, "phase"),
+        "score": getattr(outcome, "score", None),
+        **{name: getattr(slot, name, None) for name in ("weight", "gate", "penalty", "bonus")},
+        **{name: getattr(outcome, name, empty) for name, empty in _UNSAID.items()},
+        "fault": result.fault and attrs.asdict(result.fault),
+        "seconds": round(result.seconds, 6),
+        "children": _rows(stage, result.children),
+    }
 
 
 def verdict_to_dict(verdict: Verdict) -> dict[str, Any]:
