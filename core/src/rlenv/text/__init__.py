@@ -6,6 +6,6 @@ template of each.  Everything here takes any text and is linear in it.
 """
 
 from .fences import Block, fenced_blocks, has_language, last_block, line_of, whole_block
-from .visible import Thinking, VisibleText, read, visible
+from .reading import Thinking, VisibleText, read, visible
 
 __all__ = ["Block", "Thinking", "VisibleText", "fenced_blocks", "has_language", "last_block", "line_of", "read", "visible", "whole_block"]  # fmt: skip

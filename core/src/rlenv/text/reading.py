@@ -33,16 +33,17 @@ _TRAILERS = (
     "<|return|>", "<|end|>", "<|call|>", "</s>", "<eos>", "<end_of_turn>", "<turn|>", "<｜end▁of▁sentence｜>", "<|end_of_solution|>", "<|END_RESPONSE|>",
     "<|END_OF_TURN_TOKEN|>", "<|user|>", "<|observation|>", "<seed:eos>", "[EOS]", "[EOT]",
 )  # fmt: skip
-_MARK = re.compile(  # tags in any case; the others are single tokens, and have one spelling
+_ANGLED = re.compile(  # tags in any case; the others are single tokens, and have one spelling
     r"<(?:/?(?i:(?:seed:)?(?:think(?:ing)?|reasoning|thoughts?))>|channel\|>"
     r"|\|(?:channel(?:\|>|>thought)|/?think\|>|(?:begin|end)_of_thought\|>|(?:START|END)_THINKING\|>"
-    r"|inner_(?:pre|suf)fix\|>|(?:end|return|call|start)\|>))|\[/?THINK\]|◁/?think▷",
+    r"|inner_(?:pre|suf)fix\|>|(?:end|return|call|start)\|>))",
     re.ASCII,
 )
+_MARK = re.compile(rf"{_ANGLED.pattern}|\[/?THINK\]|◁/?think▷", re.ASCII)  # ten times slower
 _HEADER = re.compile(r"<\|channel\|>(\w++)[^<\n]*+(?:<\|constrain\|>[^<\n]*+)?+(<\|message\|>)?+")
 _BEGINS = re.compile(r"\s*(?:<\|begin_of_solution\|>|<\|START_RESPONSE\|>)[\r\n]*|[\r\n]*")
 _QUOTES = ('""', "''", "``", "“”", "‘’")
-_TICKS = re.compile("`+")
+_TICKS = re.compile("``*")  # faster than "`+", since it begins with a letter
 
 
 @frozen
@@ -107,12 +108,16 @@ def read(response: str, thinking: Thinking = "hide") -> VisibleText:
             hides nothing but end-of-turn marks.
     """
     end = _before_trailers(response)
-    if thinking == "keep" or _MARK.search(response) is None:
+    if thinking == "keep" or _marks(response).search(response) is None:
         pieces = [(0, end)]
     else:
         pieces = [piece for piece in _pieces(response, end, thinking) if piece[0] < piece[1]]
     text = "".join([response[start:stop] for start, stop in pieces])
     return VisibleText(text, end - len(text), tuple(pieces))
+
+
+def _marks(text: str) -> re.Pattern[str]:
+    return _MARK if "THINK]" in text or "◁" in text else _ANGLED
 
 
 def _before_trailers(text: str) -> int:
@@ -207,6 +212,7 @@ class _Quotes:
     def __init__(self, text: str, end: int) -> None:
         self._text = text
         self._end = end
+        self._marks = _marks(text)
         self._starts, self._closes = array("q"), array("q")  # of fences; 0 where one stays open
         if "```" in text or "~~~" in text:
             self._pair()
@@ -233,7 +239,7 @@ class _Quotes:
 
     def live_mark(self, start: int, at: int) -> re.Match[str] | None:
         """The first mark from ``at`` on that counts, in a stretch of text that begins at ``start``."""
-        for mark in _MARK.finditer(self._text, at, self._end):
+        for mark in self._marks.finditer(self._text, at, self._end):
             place = mark.start()
             if not (
                 _is_quoted(self._text, mark)
