@@ -91,9 +91,8 @@ class Crew:
             return pool.submit(program, what)
         except Exception as err:  # noqa: BLE001 - pickling runs code of the task and of the artifacts
             refused: Future[Done | Failed] = Future()
-            message = f"the task or an artifact cannot be sent on: {err}"[:500]
             kind = "pool" if isinstance(err, PoolClosed) else "contract"  # closed by another thread
-            refused.set_result(Failed(kind, message))
+            refused.set_result(Failed(kind, f"a task or artifact cannot be sent on: {err}"[:500]))
             return refused
 
     def import_files(self) -> None:

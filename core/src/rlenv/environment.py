@@ -239,8 +239,7 @@ class Environment:
             crew = self._isolating(inline=True)
         if crew is None or not crew.complete:
             host = self._host if crew is None or workers is None else CrewHost(crew, workers)
-            fingerprint = self.fingerprint
-            numbered = concurrent(attempts, lambda run: verdict(self._plan, run, host, fingerprint))
+            numbered = concurrent(attempts, lambda run: self._walk(run, host))
         else:
             numbered = streamed(attempts, crew, workers, self._walk, self.fingerprint)
         for index, result in numbered:
@@ -296,8 +295,8 @@ class Environment:
 
     # -- how -------------------------------------------------------------------------------------
 
-    def _walk(self, run: Run) -> Walk:
-        return verdict(self._plan, run, self._host, self._fingerprint or self.fingerprint)
+    def _walk(self, run: Run, host: CallerHost | None = None) -> Walk:
+        return verdict(self._plan, run, host or self._host, self._fingerprint or self.fingerprint)
 
     def _hired(self, *, inline: bool = False) -> Crew:
         from .crew import Crew
