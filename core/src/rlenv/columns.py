@@ -16,26 +16,24 @@ _FORMS = "a column, { column, pattern }, { template } or { value }"
 _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\- ]*)\}")
 
 
-class MissingColumn(Exception):
-    """The row has no such column; ``told`` says so, and what there is."""
+class BadCell(ValueError):
+    """The row's value does not serve; ``column`` is set where the row has no such column."""
+
+    column: str | None = None
+
+
+class MissingColumn(BadCell):
+    """The row has no such column; the message says what there is."""
 
     def __init__(self, column: str, row: Row, hint: str = "") -> None:
         super().__init__(column)
-        self.column = column
-        self._row = row
-        self._hint = hint
+        self.column, self._row, self._hint = column, row, hint
 
-    def told(self) -> str:
-        columns = ", ".join(map(str, self._row))
-        near = (
-            suggest(self.column, map(str, self._row), what="the columns are") or "the row is empty"
-        )
-        shown = f"{near} (columns: {columns})" if near.startswith("did") else near
+    def __str__(self) -> str:
+        names = [str(name) for name in self._row]
+        near = suggest(self.column or "", names, what="the columns are") or "the row is empty"
+        shown = f"{near} (columns: {', '.join(names)})" if near.startswith("did") else near
         return f"no column {self.column!r}; {shown}{self._hint}"
-
-
-class BadCell(ValueError):
-    """The row's value does not serve."""
 
 
 def reader(spec: Any, path: str, note: Note) -> Reader:
@@ -47,7 +45,7 @@ def reader(spec: Any, path: str, note: Note) -> Reader:
         if keys == {"value"}:
             return lambda _: spec["value"]
         if keys == {"template"} and isinstance(spec["template"], str):
-            return _template(spec["template"])
+            return lambda row: _PLACE.sub(lambda place: _placed(place, row), spec["template"])
         if keys and keys <= {"column", "pattern"} and isinstance(spec.get("column"), str):
             return _column(spec, path, note)
     note(path, f"expected {_FORMS}, got {spec!r:.60}")
@@ -97,13 +95,6 @@ def _first_group(pattern: re.Pattern[str], value: Any, column: str) -> str:
     if found is None or found[1] is None:
         raise BadCell(f"{column} does not match {pattern.pattern!r}: {value!r:.80}")
     return found[1]
-
-
-def _template(template: str) -> Reader:
-    def fill(row: Row) -> str:
-        return _PLACE.sub(lambda place: _placed(place, row), template)
-
-    return fill
 
 
 def _placed(place: re.Match[str], row: Row) -> str:

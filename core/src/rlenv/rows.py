@@ -16,7 +16,6 @@ from .errors import InputError
 from .near import unreadable
 
 Row: TypeAlias = tuple[int, Union[dict[str, Any], str]]
-SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 
 
 def read_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -39,22 +38,23 @@ def scan_rows(path: str | Path) -> Iterator[Row]:
     Raises:
         InputError: when the file as a whole cannot be read.
     """
-    kind = _kind(path)
+    read = _reader(path)
     try:
         with _open(path) as file:
-            yield from _READERS[kind](file)
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InputError(f"{path}: {_reason(Path(path), error)}") from error
+            yield from read(file)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: not a whole gzip file: {error}") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {unreadable(Path(path), error, *_READERS)}") from error
 
 
-def _kind(path: str | Path) -> str:
+def _reader(path: str | Path) -> Callable[[IO[bytes]], Iterator[Row]]:
     name = ".jsonl" if str(path) == "-" else str(path).lower().removesuffix(".gz")
-    for suffix in SUFFIXES:
+    for suffix, read in _READERS.items():
         if name.endswith(suffix):
-            return suffix
-    raise InputError(
-        f"{path}: the name ends in none of {' '.join(SUFFIXES)} (each may be followed by .gz)"
-    )
+            return read
+    known = f"{' '.join(_READERS)} (each may be followed by .gz)"
+    raise InputError(f"{path}: the name ends in none of {known}")
 
 
 def _open(path: str | Path) -> AbstractContextManager[IO[bytes]]:
@@ -63,12 +63,6 @@ def _open(path: str | Path) -> AbstractContextManager[IO[bytes]]:
     if str(path).lower().endswith(".gz"):
         return cast("AbstractContextManager[IO[bytes]]", gzip.open(path, "rb"))
     return open(path, "rb")
-
-
-def _reason(path: Path, error: Exception) -> str:
-    if isinstance(error, (gzip.BadGzipFile, EOFError, zlib.error)):
-        return f"not a whole gzip file: {error}"
-    return unreadable(path, error, *SUFFIXES)
 
 
 def _json_lines(file: IO[bytes]) -> Iterator[Row]:
@@ -92,10 +86,9 @@ def _json_items(file: IO[bytes]) -> Iterator[Row]:
 
 
 def _object(row: Any, where: str, wanted: str) -> dict[str, Any] | str:
-    kind = type(row).__name__
-    return (
-        row if isinstance(row, dict) else f"{where}: {kind} where an object is expected; {wanted}"
-    )
+    if isinstance(row, dict):
+        return row
+    return f"{where}: {type(row).__name__} where an object is expected; {wanted}"
 
 
 def _json(raw: bytes, line: int) -> Any:
@@ -137,28 +130,22 @@ def _csv_rows(file: IO[bytes]) -> Iterator[Row]:
     import csv
 
     limit = csv.field_size_limit(2**31 - 1)  # a response may be long; the limit is the module's own
+    reader = csv.reader(map(decoded, file, count(1)), strict=True)
     try:
-        yield from _csv_records(csv.reader(map(decoded, file, count(1)), strict=True), csv.Error)
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _csv_records(reader: Any, broken: type[Exception]) -> Iterator[Row]:
-    try:
-        header: list[str] = next(reader, [])
-        if doubled := {name for name in header if header.count(name) > 1}:
-            raise ValueError(
-                f"line 1: the column {sorted(doubled)[0]!r} stands twice in the header"
-            )
+        header = next(reader, [])
+        if doubled := sorted({name for name in header if header.count(name) > 1}):
+            raise ValueError(f"line 1: the column {doubled[0]!r} stands twice in the header")
         for number, cells in enumerate(reader, 1):
             if len(cells) == len(header):
                 yield number, dict(zip(header, cells, strict=True))
             elif cells:
-                where = f"row {number} (line {reader.line_num})"
                 counts = f"{len(cells)} cells where the header has {len(header)}"
+                where = f"row {number} (line {reader.line_num})"
                 yield number, f"{where}: {counts}; quote cells that hold commas"
-    except broken as error:
+    except csv.Error as error:
         raise ValueError(f"line {reader.line_num}: not valid CSV: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _parquet_rows(file: IO[bytes]) -> Iterator[Row]:
@@ -169,11 +156,8 @@ def _parquet_rows(file: IO[bytes]) -> Iterator[Row]:
     try:
         packed = isinstance(cast("Any", file), gzip.GzipFile)
         source = BufferReader(file.read()) if packed else file
-        number = 0
-        for batch in parquet.ParquetFile(source).iter_batches(batch_size=1024):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
+        batches = parquet.ParquetFile(source).iter_batches(batch_size=1024)
+        yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
     except ArrowException as error:
         raise ValueError(f"not a Parquet file that can be read: {error}") from None
 

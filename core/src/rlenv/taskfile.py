@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, field, frozen
 
-from .columns import BadCell, MissingColumn, Reader, info_reader, reader
+from .columns import BadCell, Reader, info_reader, reader
 from .config.fit import build
 from .config.problems import Problems
 from .errors import InputError, RlenvError
@@ -92,14 +92,14 @@ class _Mapper:
             key: info_reader(part, f"tasks.info.{key}", problems.add)
             for key, part in (info.items() if isinstance(info, Mapping) else ())
         }
-        self._found: list[str] = []
-        self._missing: dict[str, tuple[str, set[int]]] = {}  # column → the message, its rows
+        self._lines: list[str] = []  # mistakes that name their rows themselves
+        self._cells: dict[Any, tuple[str, set[int]]] = {}  # what is wrong in which rows
+        self._bad: set[int] = set()
 
     def all(self, rows: Iterable[tuple[int, Any]], source: str) -> list[Task]:
         tasks: list[Task] = []
         numbers: dict[str, int] = {}  # id → the row that has it
-        count = 0
-        for count, (number, row) in enumerate(rows, 1):  # noqa: B007 - whether there were any
+        for number, row in rows:
             if (task := self._task(number, row)) is None:
                 continue
             key = task.id or task_hash(task.prompt, task.answer, task.info)
@@ -108,65 +108,61 @@ class _Mapper:
                 tasks.append(evolve(task, id=key))
             else:
                 same = "prompt, answer and info" if task.id is None else f"id {task.id!r}"
-                self._found.append(f"rows {first} and {number} have the same {same}")
-        if not count:
-            raise InputError(f"{source}: there are no rows")
+                self._lines.append(f"rows {first} and {number} have the same {same}")
         self._check(source)
+        if not tasks:
+            raise InputError(f"{source}: there are no rows")
         return tasks
 
     def _check(self, source: str) -> None:
         lines = [
             f"row {min(rows)}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}: {text}"
-            for text, rows in self._missing.values()
+            for text, rows in self._cells.values()
         ]
-        lines += self._found
+        lines += self._lines
+        if len(lines) > LIMIT:
+            lines[LIMIT:] = [f"and {len(lines) - LIMIT} more"]
         if lines:
-            rest = [f"{source}: and {len(lines) - LIMIT} more"] if len(lines) > LIMIT else []
-            raise InputError("\n".join([*(f"{source}: {line}" for line in lines[:LIMIT]), *rest]))
+            raise InputError("\n".join(f"{source}: {line}" for line in lines))
 
     def _task(self, number: int, row: Any) -> Task | None:
         if isinstance(row, Task):
             return row
         if not isinstance(row, Mapping):
             kind = f"row {number}: {type(row).__name__}, not a task"
-            self._found.append(row if isinstance(row, str) else kind)
+            self._lines.append(row if isinstance(row, str) else kind)
             return None
-        got, info = (self._read(number, row, part) for part in (self._fields, self._info))
-        if len(got) < len(self._fields) or len(info) < len(self._info):
-            return None
-        try:
-            return _make_task(got, info)
-        except BadCell as bad:
-            self._found.append(f"row {number}: {bad}")
-        return None
+        got = {key: self._try(number, read, row) for key, read in self._fields.items()}
+        info = {key: self._try(number, read, row) for key, read in self._info.items()}
+        return None if number in self._bad else self._try(number, _make_task, got, info)
 
-    def _read(
-        self, number: int, row: Mapping[str, Any], readers: Mapping[str, Reader]
-    ) -> dict[str, Any]:
-        """What the readers find in a row; what they miss is noted."""
-        got: dict[str, Any] = {}
-        for key, read in readers.items():
-            try:
-                got[key] = read(row)
-            except MissingColumn as missing:
-                if missing.column not in self._missing:
-                    self._missing[missing.column] = missing.told(), set()
-                self._missing[missing.column][1].add(number)
-            except BadCell as bad:
-                self._found.append(f"row {number}: {bad}")
-        return got
+    def _try(self, number: int, make: Callable[..., Any], *args: Any) -> Any:
+        """What ``make`` gives; what is wrong with the row is noted, of a missing column once for all rows."""
+        try:
+            return make(*args)
+        except BadCell as bad:
+            self._bad.add(number)
+            key = bad.column or (number, str(bad))
+            if key not in self._cells:
+                self._cells[key] = str(bad), set()
+            self._cells[key][1].add(number)
 
 
 def _make_task(got: Mapping[str, Any], info: Mapping[str, Any]) -> Task:
     prompt, messages = _prompt(got["prompt"], got.get("system_prompt"))
     if "messages" in info:  # the policy sees them
         raise BadCell("info.messages is taken by the messages of the prompt; name it otherwise")
-    if messages is not None:
+    if messages:
         info = {**info, "messages": messages}
-    split = got.get("split", "train")
-    if not isinstance(split, str) or not split.strip():
-        raise BadCell(f"the split is {split!r:.60}, not a string")
-    return Task(prompt, got.get("answer"), info, _id(got["id"]) if "id" in got else None, split)
+    key = _id(got["id"]) if "id" in got else None
+    return Task(prompt, got.get("answer"), info, key, _text(got.get("split", "train"), "split"))
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        given = "blank" if isinstance(value, str) and value else f"{value!r:.60}"
+        raise BadCell(f"the {what} is {given}; expected a string")
+    return value
 
 
 def _id(value: Any) -> str:
@@ -175,26 +171,21 @@ def _id(value: Any) -> str:
     return str(value)
 
 
-def _prompt(value: Any, system: Any) -> tuple[str, list[dict[str, Any]] | None]:
+def _prompt(value: Any, system: Any) -> tuple[str, list[dict[str, Any]]]:
     """The prompt's text, and the messages where it is more than that."""
-    if system is not None and (not isinstance(system, str) or not system.strip()):
-        raise BadCell(f"the system prompt is {system!r:.60}, not a string")
-    before = [] if system is None else [{"role": "system", "content": system}]
+    before = []
+    if system is not None:
+        before = [{"role": "system", "content": _text(system, "system prompt")}]
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        messages = [*before, *_messages(value)]
-        text = next((m["content"] for m in reversed(messages) if m["role"] == "user"), None)
+        messages = [_message(item) for item in value]
+        value = next((m["content"] for m in reversed(messages) if m["role"] == "user"), None)
     else:
-        messages = [*before, {"role": "user", "content": value}] if before else []
-        text = value
-    if not isinstance(text, str) or not text.strip():
-        given = "blank" if isinstance(text, str) else f"{text!r:.60}"
-        raise BadCell(f"the prompt is {given}; expected a string")
-    return text, messages or None
+        messages = [{"role": "user", "content": value}] if before else []
+    return _text(value, "prompt"), [*before, *messages]
 
 
-def _messages(value: Sequence[Any]) -> list[dict[str, Any]]:
-    for message in value:
-        if not isinstance(message, Mapping) or not {"role", "content"} <= set(message):
-            wanted = "expected messages with role and content"
-            raise BadCell(f"the prompt holds {message!r:.60}; {wanted}")
-    return [dict(message) for message in value]
+def _message(item: Any) -> dict[str, Any]:
+    if not isinstance(item, Mapping) or not {"role", "content"} <= set(item):
+        wanted = "expected messages with role and content"
+        raise BadCell(f"the prompt holds {item!r:.60}; {wanted}")
+    return dict(item)
