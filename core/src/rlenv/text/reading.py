@@ -188,12 +188,12 @@ def _closing(word: str) -> re.Pattern[str]:
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    """Whether a mark stands alone in quotes or backticks; what follows a letter closes a quotation before it."""
+    """Whether a mark stands alone in quotes or backticks; what follows a letter, or a fence, opens none."""
     place, end = mark.span()
     if text[place - 1 : place] + text[end : end + 1] not in _QUOTES:
         return False
     before = text[place - 2 : place - 1]
-    return not (before.isalnum() or before in tuple(".,;!?)]}"))
+    return not (before.isalnum() or before in tuple(".,;!?)]}`"))
 
 
 def _final(text: str, place: int, end: int) -> re.Match[str] | None:
