@@ -222,7 +222,7 @@ def calls(attempt: Attempt) -> Outcome:
 
 
 def dawdles(attempt: Attempt) -> Outcome:
-    for _ in range(len(attempt.response) ** 2 // 8):
+    for _ in range(attempt.response.count("[") ** 2 // 8):
         pass
     return verdict(same(attempt))
 
