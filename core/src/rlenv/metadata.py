@@ -51,9 +51,13 @@ def version(distribution: str) -> str | None:
 
 def installed() -> dict[str, PluginInfo]:
     """Every plugin on ``sys.path`` by name; reads metadata, imports nothing, never raises."""
-    core = PluginInfo("core", "rlenv", version("rlenv") or "0", "rlenv.core_plugin")
+    return by_name(GROUP, PluginInfo("core", "rlenv", version("rlenv") or "0", "rlenv.core_plugin"))
+
+
+def by_name(group: str, *own: PluginInfo) -> dict[str, PluginInfo]:
+    """The entry points of a group by name, with ``own``; one that several claim has an error."""
     claims: dict[str, list[PluginInfo]] = {}
-    for info in (core, *entries(GROUP)):
+    for info in (*own, *entries(group)):
         claims.setdefault(info.name, []).append(info)
     return {name: _one(claims[name]) for name in sorted(claims)}
 

@@ -15,7 +15,7 @@ from rlenv.stages import METHODS
 from rlenv.values import Task
 
 from .fit import BAD, build, construct, fit_options
-from .overrides import Overrides
+from .overrides import check_settings, overridden
 from .problems import Problems, at, show
 from .schema import RESERVED, EnvEntry, StageEntry, TaskEntry
 
@@ -32,24 +32,8 @@ def build_environment(
     """Everything that an env.toml says, as an Environment.
 
     Raises:
-        ConfigError: with every mistake found.
+        ConfigError: empty where ``problems`` has the mistakes, else with what the Environment rejects.
     """
-    try:
-        return _build(mapping, problems, set_options, settings)
-    except ConfigError as error:
-        for line in error.problems:
-            problems.add("", line.removeprefix(f"{problems.source}: "))
-        raise ConfigError(*problems.lines()) from None
-    except RecursionError:
-        raise ConfigError(*problems.lines(), "the tables are nested too deep to be read") from None
-
-
-def _build(
-    mapping: Mapping[str, Any],
-    problems: Problems,
-    set_options: Mapping[str, Any],
-    settings: Mapping[str, Any],
-) -> Environment:
     from rlenv.environment import Environment
 
     for key in RESERVED:
@@ -58,9 +42,9 @@ def _build(
             problems.add(key, f"{owner}, and nothing installed reads it; remove it")
     own = {key: value for key, value in mapping.items() if key not in RESERVED}
     entry = build(EnvEntry, own, "", problems)
-    overrides = Overrides(set_options)
-    slots = _Slots(overrides, problems).all(mapping)
-    overrides.leftovers(problems)
+    maker = _Slots(set_options, problems)
+    slots = maker.all(mapping)
+    check_settings(set_options, maker.names, problems)
     tasks = _tasks(mapping, problems)
     observers = _observers(mapping.get("observers"), problems)
     given_base = {"slots": slots, "base": getattr(entry, "base", 1)}
@@ -72,24 +56,12 @@ def _build(
     return Environment(entry.name, root, tasks, **given)
 
 
-def build_stage(use: str, options: Mapping[str, Any]) -> Any:
-    """One stage as a file would build it, with its options fitted to their types.
-
-    Raises:
-        ConfigError: when the stage is not there or refuses an option.
-    """
-    problems = Problems()
-    stage = _stage(use, options, None, use, problems)
-    problems.check()
-    return stage
-
-
 class _Slots:
     """Makes slots of ``[[stage]]`` tables; where one has a mistake, that is noted and the slot is empty."""
 
-    def __init__(self, overrides: Overrides, problems: Problems) -> None:
-        self._overrides = overrides
-        self._problems = problems
+    def __init__(self, settings: Mapping[str, Any], problems: Problems) -> None:
+        self._settings, self._problems = settings, problems
+        self.names: set[str] = set()  # what settings may call the stages
 
     def all(self, owner: Mapping[str, Any], path: str = "", parent: str = "") -> list[Slot]:
         """The slots of the stages in ``owner``, a table at ``path``; ``parent`` begins their paths."""
@@ -108,8 +80,9 @@ class _Slots:
         use, options = _get(table, "use", str), _get(table, "options", Mapping, {})
         if use is None or options is None:
             return None
-        names = (full, name, use)
-        options = self._overrides.apply(options, names, at(path, "options"), self._problems)
+        names, below = (full, name, use), at(path, "options")
+        self.names.update(names)
+        options = overridden(options, self._settings, names, below, self._problems)
         children = self.all(table, path, f"{full}/") if "stage" in table else None
         stage = _stage(use, options, children, path, self._problems)
         if entry is BAD or stage is BAD:

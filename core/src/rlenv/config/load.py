@@ -1,0 +1,148 @@
+"""Environments from files, mappings and what distributions installed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlenv.errors import ConfigError, PluginError
+from rlenv.metadata import by_name
+from rlenv.near import suggest, unreadable
+from rlenv.plugins import resolve
+from rlenv.rows import decoded
+
+from .build import build_environment
+from .problems import Problems
+
+if TYPE_CHECKING:
+    from rlenv.environment import Environment
+
+
+def load_dict(
+    mapping: Mapping[str, Any],
+    *,
+    base_dir: str | os.PathLike[str] = ".",
+    set_options: Mapping[str, Any] | None = None,
+    code: bool = True,
+    source: str = "",
+    **settings: Any,
+) -> Environment:
+    """The environment that a mapping of the shape of an env.toml describes.
+
+    Args:
+        mapping: the tables.
+        base_dir: the folder that task files and options that are files are relative to.
+        set_options: options put over the tables', by ``STAGE.OPTION``; STAGE is a slot's name, its path
+            (``tests/run``) or what it uses (``math/equal``); a text is read as a TOML value if it is one.
+        code: False rejects ``use = "module:name"`` and ``use = "./file.py:name"``: for tables from a
+            stranger, since both run code.
+        source: where the tables are from, for messages.
+        settings: further arguments of Environment: ``isolate``, ``memory_mb``.
+
+    Raises:
+        ConfigError: with every mistake, one line each.
+        TypeError: when it is not a mapping.
+    """
+    if not isinstance(mapping, Mapping):
+        kind = type(mapping).__name__
+        raise TypeError(f"an environment is a mapping, as env.toml has it, not {kind}")
+    problems = Problems(source, base_dir, code=code)
+    try:
+        return build_environment(mapping, problems, set_options or {}, settings)
+    except ConfigError as error:
+        problems.error("", error)
+    except RecursionError:
+        problems.add("", "the tables are nested too deep to be read")
+    raise ConfigError(*problems.lines())
+
+
+def load_file(path: str | os.PathLike[str], **options: Any) -> Environment:
+    """The environment that an env.toml describes.
+
+    Args:
+        path: the file; task files and options that are files are relative to its folder.
+        options: further arguments of ``load_dict``: ``set_options``, ``code``, ``isolate``, ``memory_mb``.
+
+    Raises:
+        ConfigError: with every mistake of the file, one line each.
+    """
+    path = Path(path)
+    return load_dict(_read_toml(path), base_dir=path.parent, source=str(path), **options)
+
+
+def load_named(name: str | os.PathLike[str], **options: Any) -> Environment:
+    """An environment that a distribution installed (entry-point group ``rlenv.environments``), else a file.
+
+    The entry point's target is a path or a mapping (files in it are relative to its module's folder), an
+    Environment, or a function of no arguments that returns one of them.
+
+    Args:
+        name: the name of the entry point, or a path.
+        options: further arguments of ``load_file``.
+
+    Raises:
+        ConfigError: when there is neither, or the environment has mistakes.
+        PluginError: when two distributions claim the name or its module fails to load.
+    """
+    from rlenv.environment import Environment
+
+    name, known = os.fspath(name), by_name("rlenv.environments")
+    if name not in known:
+        if os.path.exists(name) or os.sep in name or name.endswith(".toml"):
+            return load_file(name, **options)
+        hint = suggest(name, known, what="installed are") or "none is installed"
+        lack = f"there is no environment '{name}', neither installed nor as a file"
+        raise ConfigError(f"{lack}; {hint}")
+    entry = known[name]
+    if entry.error:
+        raise PluginError(entry.error)
+    who = f"environment '{name}' ({entry.distribution} {entry.version})"
+    try:
+        found = resolve(entry.target)
+        if callable(found) and not isinstance(found, Environment):
+            found = found()
+    except (Exception, SystemExit) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{who}: {entry.target} failed to load: {cause}") from error
+    folder = os.path.dirname(sys.modules[entry.target.partition(":")[0]].__file__ or "")
+    if isinstance(found, (str, os.PathLike)):
+        return load_file(os.path.join(folder, found), **options)
+    if isinstance(found, Mapping):
+        return load_dict(found, base_dir=folder, **options)
+    if not isinstance(found, Environment):
+        wanted = "expected a path, a mapping or an Environment"
+        raise PluginError(f"{who}: {entry.target} is {type(found).__name__}; {wanted}")
+    if any(options.values()):
+        raise ConfigError(f"{who} is built by its own code, so {', '.join(options)} cannot be set")
+    return found
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    """The tables of the file.
+
+    Raises:
+        ConfigError: when it cannot be read, is not UTF-8, is empty, or is not TOML (with line and column).
+    """
+    from tomli import TOMLDecodeError, loads
+
+    try:
+        text = decoded(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {unreadable(path, error, '.toml')}") from None
+    if not text.strip():
+        needs = "an environment has a name and one [[stage]] at least"
+        raise ConfigError(f"{path}: the file is empty; {needs}")
+    try:
+        return loads(text)
+    except TOMLDecodeError as error:
+        lines = [*text.splitlines(), ""]
+        shown = lines[min(error.lineno, len(lines)) - 1].strip()[:80]
+        where = f"{path}: line {error.lineno}, column {error.colno}"
+        raise ConfigError(f"{where}: not valid TOML: {error.msg}: {shown}".rstrip(": ")) from None
+    except RecursionError:
+        raise ConfigError(f"{path}: the values are nested too deep to be read") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: a value cannot be read: {error}") from None
