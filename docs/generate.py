@@ -13,6 +13,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -134,11 +135,13 @@ def _abstract(thing: Any) -> bool:
 
 
 def _member(name: str, member: Any) -> Iterator[str]:
-    function = getattr(member, "__func__", getattr(member, "fget", member))
+    is_property = isinstance(member, (property, cached_property))
+    wrapped = next((at for at in ("__func__", "fget", "func") if hasattr(member, at)), None)
+    function = getattr(member, wrapped) if wrapped else member
     if name.startswith("_") or not inspect.isfunction(function) or not function.__doc__:
         return
     how = "async " if inspect.iscoroutinefunction(function) else ""
-    shown = name if isinstance(member, property) else f"{name}{signature(function, skip=True)}"
+    shown = name if is_property else f"{name}{signature(function, skip=True)}"
     text = markdown(function)
     yield f"- `{how}{shown}`: " + text.replace("\n", "\n  ") + "\n"
 

@@ -9,16 +9,17 @@ from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar, Union
 
 from .crew import Crew, failure, payload
-from .engine import Run, Together, Walk, verdict
+from .engine import Run, Together, Walk
 from .groups import check_group_now, each_judged
 from .host import CrewHost, drive
 from .plan import Leaf
 from .stages import Attempt
 from .values import StageResult, Verdict
-from .wire import decode_result, decode_verdict
+from .wire import Wire, decode_result
 
 Row: TypeAlias = Union[Attempt, Verdict]  # a verdict where there is nothing to run: an input fault
-WalkOf: TypeAlias = Callable[[Run], Walk]
+WalkOf: TypeAlias = Callable[..., Walk]  # of a Run and, where it is not the usual one, a Host
+Decoded: TypeAlias = Callable[[Attempt, Wire], Verdict]
 T = TypeVar("T")
 
 SEGMENT = 32_768  # rows between two places where a stream waits for its slowest row
@@ -37,13 +38,13 @@ def in_order(results: Iterable[tuple[int, T]]) -> Iterator[T]:
 
 
 def streamed(
-    rows: Iterator[Row], crew: Crew, size: int | None, walk_of: WalkOf, fingerprint: str
+    rows: Iterator[Row], crew: Crew, size: int | None, walk_of: WalkOf, decoded: Decoded
 ) -> Iterator[tuple[int, Verdict]]:
     """Whole attempts through the workers, numbered, as they are done."""
     numbered = enumerate(rows)
     while (first := next(numbered, None)) is not None:
         segment = chain((first,), islice(numbered, SEGMENT - 1))
-        yield from _segment(segment, crew, size, walk_of, fingerprint)
+        yield from _segment(segment, crew, size, walk_of, decoded)
 
 
 def _segment(
@@ -51,7 +52,7 @@ def _segment(
     crew: Crew,
     size: int | None,
     walk_of: WalkOf,
-    fingerprint: str,
+    decoded: Decoded,
 ) -> Iterator[tuple[int, Verdict]]:
     from .workers import Done
 
@@ -73,13 +74,13 @@ def _segment(
         for place, reply in replies:
             index, attempt = flying.pop(place)
             if isinstance(reply, Done):
-                yield index, decode_verdict(reply.value[1], fingerprint)
+                yield index, decoded(attempt, reply.value[1])
             elif reply.kind == "unsent":  # it cannot travel whole: so it goes as it would by itself
                 yield index, drive(walk_of(Run(attempt)))
             else:
                 run = Run(attempt)  # it broke its worker; the rest may still decide
                 crew.learn(run, crew.plan.leaves[0], reply)
-                yield index, drive(verdict(crew.plan, run, CrewHost(crew, size), fingerprint))
+                yield index, drive(walk_of(run, CrewHost(crew, size)))
             while idle:
                 yield idle.pop()
     finally:

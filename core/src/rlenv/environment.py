@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
 
 from .composites import Composite, Slot, composite_of
-from .engine import Run, Walk, verdict
+from .engine import Host, Run, Walk, verdict
 from .errors import ConfigError, TaskError, UnknownTask
 from .host import AsyncHost, CallerHost, CrewHost, adrive, drive, off_loop
 from .plan import Plan
 from .stages import THINKING, AnyStage, Attempt
 from .values import Fault, Response, Task, Trajectory, Verdict
+from .wire import Wire, decode_verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from .crew import Crew
-    from .tasks import Tasks
     from .text import Thinking
 
 Prompt: TypeAlias = Union[str, Task]
@@ -61,6 +61,8 @@ class Environment:
         memory_mb: int | None = None,
         source: str = "",
     ) -> None:
+        from .tasks import Tasks
+
         if isinstance(pass_mark, bool) or not 0 < pass_mark <= 1:
             raise ConfigError(f"pass_mark is in (0, 1], not {pass_mark!r}")
         if thinking not in THINKING:
@@ -74,17 +76,15 @@ class Environment:
         if isolate:
             self._plan.isolate()
         self.warnings: list[str] = list(self._plan.warnings)
-        self._tasks_given = tasks
-        self._tasks: Tasks | None = None
-        if not isinstance(tasks, (tuple, list)) or tasks:
+        self.tasks = tasks if isinstance(tasks, Tasks) else Tasks(tasks)
+        if self.tasks:
             self._check_tasks()
         self._memory_mb = memory_mb
-        self._crew: Crew | None = self._hired() if "worker" in self._plan.places else None
-        self._spare: dict[bool, Crew] = {}  # where no stage wants a worker, and then one is wanted
+        self._crews: dict[bool, Crew] = {}
+        self._crew = self._hired() if "worker" in self._plan.places else None
         if self._crew is not None:
             self._crew.import_files()
         self._host = CallerHost(self._crew)
-        self._fingerprint: str | None = None
         self._observers: Callable[..., None] | None = None
         if observers:
             from .observers import Observers
@@ -97,23 +97,12 @@ class Environment:
     def slots(self) -> tuple[Slot, ...]:
         return self.root.slots
 
-    @property
-    def tasks(self) -> Tasks:
-        if self._tasks is None:
-            from .tasks import Tasks
-
-            given = self._tasks_given
-            self._tasks = given if isinstance(given, Tasks) else Tasks(given)
-        return self._tasks
-
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Names the configuration and the code that make this environment's verdicts."""
-        if self._fingerprint is None:
-            from .fingerprint import fingerprint
+        from .fingerprint import fingerprint
 
-            self._fingerprint = fingerprint(self)
-        return self._fingerprint
+        return fingerprint(self)
 
     @property
     def places(self) -> frozenset[str]:
@@ -165,9 +154,8 @@ class Environment:
         """The whole verdict; never raises for a response or a broken stage (see ``verify`` for misuse)."""
         if self._plan.group_only:
             self._needs_no_group()
-        attempt = self._attempt(prompt, response)
-        result: Verdict = drive(self._walk(Run(attempt)))
-        return result if self._observers is None else self._seen(attempt, result)
+        result: Verdict = drive(self._walk(Run(self._attempt(prompt, response))))
+        return result
 
     async def averify(self, prompt: Prompt, response: Response) -> float:
         """``verify`` for callers with an event loop, which stays free: see ``aevaluate``."""
@@ -181,13 +169,12 @@ class Environment:
         from asyncio import wrap_future
 
         self._needs_no_group()
-        if type(response) is str and self._fingerprint is not None:
+        if type(response) is str and "fingerprint" in vars(self):
             attempt = self._attempt(prompt, response)
         else:
             attempt = await wrap_future(off_loop(self._prepare, prompt, response))
-        host = AsyncHost(self._crew, self._isolating)
-        walk = verdict(self._plan, Run(attempt), host, self.fingerprint)
-        return self._seen(attempt, await adrive(walk))
+        result: Verdict = await adrive(self._walk(Run(attempt), AsyncHost(self._crew, self._hired)))
+        return result
 
     def _prepare(self, prompt: Prompt, response: Response) -> Attempt:
         """An attempt, and before the first what else takes a moment: the hash of the code, the index of prompts."""
@@ -225,27 +212,16 @@ class Environment:
         self._needs_no_group()
         if workers is not None and (type(workers) is not int or workers < 1):
             raise ConfigError(f"workers is a whole number ≥ 1 or None, not {workers!r}")
-        return self._as_completed(rows, workers)
-
-    def _as_completed(
-        self, rows: Iterable[Row], workers: int | None
-    ) -> Iterator[tuple[int, Verdict]]:
         from .batch import concurrent, streamed
 
-        seen: dict[int, Attempt] = {}
-        attempts = self._attempts(rows, seen if self._observers else None)
+        attempts = map(self._attempt_or_fault, rows)
         crew = self._crew
         if workers is not None and crew is None and "caller" not in self._plan.places:
-            crew = self._isolating(inline=True)
-        if crew is None or not crew.complete:
-            host = self._host if crew is None or workers is None else CrewHost(crew, workers)
-            numbered = concurrent(attempts, lambda run: self._walk(run, host))
-        else:
-            numbered = streamed(attempts, crew, workers, self._walk, self.fingerprint)
-        for index, result in numbered:
-            if index in seen:
-                self._seen(seen.pop(index), result)
-            yield index, result
+            crew = self._hired(inline=True)
+        if crew is not None and crew.complete:
+            return streamed(attempts, crew, workers, self._walk, self._decoded)
+        host = self._host if crew is None or workers is None else CrewHost(crew, workers)
+        return concurrent(attempts, partial(self._walk, host=host))
 
     def evaluate_group(self, prompt: Prompt, responses: Sequence[Response]) -> list[Verdict]:
         """Verdicts for several responses to one task, which group stages judge together.
@@ -258,17 +234,14 @@ class Environment:
         rows = [self._attempt_or_fault((task, response)) for response in responses]
         attempts = [row for row in rows if isinstance(row, Attempt)]
         verdicts = iter(grouped(attempts, self._crew, self._walk))
-        return [
-            self._seen(row, next(verdicts)) if isinstance(row, Attempt) else row for row in rows
-        ]
+        return [next(verdicts) if isinstance(row, Attempt) else row for row in rows]
 
     # -- its life --------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Let go of the workers; the last environment to do so ends them.  May be called twice."""
-        for crew in (self._crew, *self._spare.values()):
-            if crew is not None:
-                crew.close()
+        for crew in self._crews.values():
+            crew.close()
         if "caller" in self._plan.places:
             from .loops import shared_loop
 
@@ -277,17 +250,13 @@ class Environment:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -295,26 +264,30 @@ class Environment:
 
     # -- how -------------------------------------------------------------------------------------
 
-    def _walk(self, run: Run, host: CallerHost | None = None) -> Walk:
-        return verdict(self._plan, run, host or self._host, self._fingerprint or self.fingerprint)
+    def _walk(self, run: Run, host: Host | None = None) -> Walk:
+        walk = verdict(self._plan, run, host or self._host, self.fingerprint)
+        return walk if self._observers is None else self._observed(run.attempt, walk)
 
-    def _hired(self, *, inline: bool = False) -> Crew:
-        from .crew import Crew
+    def _observed(self, attempt: Attempt, walk: Walk) -> Walk:
+        return self._seen(attempt, (yield from walk))
 
-        crew = Crew(self._plan, self._memory_mb, inline=inline)
-        self.warnings += crew.warnings
-        return crew
-
-    def _isolating(self, *, inline: bool = False) -> Crew:
-        """Workers for inline stages, where no other stage wants one; ``inline``: all of them must travel."""
-        if inline not in self._spare:  # of two threads, the first sets it
-            self._spare.setdefault(inline, self._hired(inline=inline))
-        return self._spare[inline]
+    def _decoded(self, attempt: Attempt, wire: Wire) -> Verdict:
+        return self._seen(attempt, decode_verdict(wire, self.fingerprint))
 
     def _seen(self, attempt: Attempt, result: Verdict) -> Verdict:
         if self._observers is not None:
             self._observers(self, attempt.task, attempt.response, result)
         return result
+
+    def _hired(self, *, inline: bool = False) -> Crew:
+        """The workers, also of inline stages where no other wants one; ``inline``: all of them must travel."""
+        if inline not in self._crews:
+            from .crew import Crew
+
+            crew = Crew(self._plan, self._memory_mb, inline=inline)
+            self.warnings += crew.warnings
+            self._crews.setdefault(inline, crew)  # of two threads, the first sets it
+        return self._crews[inline]
 
     def _needs_no_group(self) -> None:
         if self._plan.group_only:
@@ -324,14 +297,11 @@ class Environment:
             )
 
     def _check_tasks(self) -> None:
-        problems = []
-        for task in self.tasks:
-            problem = self._plan.check_task(task)
-            if problem is not None:
-                problems.append(f"task {task.id!r}: {problem}")
+        found = ((task.id, self._plan.check_task(task)) for task in self.tasks)
+        problems = [f"task {name!r}: {problem}" for name, problem in found if problem is not None]
         if problems:
-            left = len(problems) - 20
-            raise ConfigError(*problems[:20], *[f"… and {left} more tasks"][: max(left, 0)])
+            rest = [f"… and {len(problems) - 20} more tasks"] if len(problems) > 20 else []
+            raise ConfigError(*problems[:20], *rest)
         self.warnings += self._plan.survey(self.tasks)
 
     def _task(self, prompt: Prompt) -> Task:
@@ -346,9 +316,11 @@ class Environment:
 
     def _attempt(self, prompt: Prompt, response: Response) -> Attempt:
         task = self._task(prompt)
-        if type(response) is str:
-            return Attempt(task, response, None, None, self.thinking)
-        return _attempt_of(task, response, self.thinking)
+        if isinstance(response, str):
+            text = response if type(response) is str else str.__str__(response)
+            return Attempt(task, text, None, None, self.thinking)
+        trajectory = _trajectory(response)
+        return Attempt(task, trajectory.final, trajectory, None, self.thinking)
 
     def _attempt_or_fault(self, row: Any) -> Attempt | Verdict:
         try:
@@ -374,25 +346,11 @@ class Environment:
             raise UnknownTask(f"{said}; pass None, or the prompt as the task has it")
         return task
 
-    def _attempts(
-        self, rows: Iterable[Row], seen: dict[int, Attempt] | None
-    ) -> Iterator[Attempt | Verdict]:
-        for index, row in enumerate(rows):
-            attempt = self._attempt_or_fault(row)
-            if seen is not None and isinstance(attempt, Attempt):
-                seen[index] = attempt
-            yield attempt
 
-
-def _attempt_of(task: Task, response: Response, thinking: Thinking) -> Attempt:
-    if isinstance(response, str):
-        return Attempt(task, str.__str__(response), None, None, thinking)
-    if not isinstance(response, Trajectory):
-        messages = response if isinstance(response, (list, tuple)) else None
-        if messages is None or not all(isinstance(message, Mapping) for message in messages):
-            raise TypeError(
-                "a response is a text, a Trajectory or a list of message dicts, "
-                f"not {type(response).__name__}"
-            )
-        response = Trajectory(tuple(messages))
-    return Attempt(task, response.final, response, None, thinking)
+def _trajectory(response: object) -> Trajectory:
+    if isinstance(response, Trajectory):
+        return response
+    if isinstance(response, (list, tuple)) and all(isinstance(each, Mapping) for each in response):
+        return Trajectory(response)
+    what = type(response).__name__
+    raise TypeError(f"a response is a text, a Trajectory or a list of message dicts, not {what}")
