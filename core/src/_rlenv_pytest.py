@@ -15,7 +15,9 @@ SESSION = pytest.StashKey[Any]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rlenv", "the laws of rewards (pytest --pyargs rlenv.testing.laws)")
     add = group.addoption
-    add("--rlenv-plugin", action="append", default=[], metavar="NAME", help="a plugin to hold to the laws")  # fmt: skip
+    add("--rlenv-plugin", action="append", default=[], metavar="NAME", help="a plugin, module:name, ./file.py:name or env.toml to check")  # fmt: skip
+    add("--rlenv-tasks", metavar="FILE", help="tasks of a function or stage that no plugin brings")
+    add("--rlenv-right", metavar="FILE", help="its right responses: rows with task and response")
     add("--rlenv-stage", metavar="STAGE", help="only this stage, by its short name")
     add("--rlenv-law", action="append", default=[], metavar="LAW", help="only this law")
     add("--rlenv-seed", type=int, default=0, metavar="N", help="what examples are drawn with (0)")

@@ -51,10 +51,14 @@ class Fickle(City):
         return Outcome(1.0 if right(attempt) else 0.0, data={"asked": len(ASKED)})
 
 
+def score(response, answer):
+    return response.strip() == answer
+
+
 EXAMPLES = Examples([(FRANCE, "Paris"), (ITALY, "Rome")], [(FRANCE, "London")])
-for stage in (City(), Quick(), Fickle()):
+for stage in (City(), Quick(), Fickle(), score):
     found = broken_laws(stage, EXAMPLES, laws=["travels", "total", "time-zone", "order", "together", "unscored"])
-    print(type(stage).__name__, sorted(found), dict(found.unchecked))
+    print(getattr(stage, "__name__", type(stage).__name__), sorted(found), dict(found.unchecked))
 """
 
 
@@ -65,7 +69,7 @@ def test_a_class_of_a_script_is_held_to_the_laws(tmp_path: Path) -> None:
     )  # fmt: skip
 
     assert ran.stdout.splitlines() == [
-        "City [] {}", "Quick [] {}", "Fickle ['order', 'together', 'travels'] {}",
+        "City [] {}", "Quick [] {}", "Fickle ['order', 'together', 'travels'] {}", "score [] {}",
     ], ran.stdout + ran.stderr  # fmt: skip
 
 

@@ -127,19 +127,15 @@ def _seconds(text: str) -> float:
 
 
 def _right(path: str) -> dict[str, list[str]]:
-    from rlenv.rows import read_rows
+    from rlenv.testing.rows import read_responses
 
     from .target.forms import conversation
 
     found: dict[str, list[str]] = {}
-    for number, row in read_rows(path) if path else ():
-        response = row.get("response")
-        if not isinstance(row.get("task"), str) or not isinstance(response, (str, list)):
-            raise InputError(
-                f"{path}: row {number} needs task, a text, and response, a text or a list of messages"
-            )
-        text = response if isinstance(response, str) else conversation(response)
-        found.setdefault(row["task"], []).append(text)
+    for task, response, right in read_responses(path) if path else ():
+        if right:
+            text = response if isinstance(response, str) else conversation(response)
+            found.setdefault(task, []).append(text)
     return found
 
 

@@ -14,20 +14,19 @@ import click
 
 from .mistakes import Mistake
 from .text import amount, block, console, duration, unread_is_no_failure, visible
+from .unscored import OWN
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MARK = {"passed": "ok", "skipped": "-", "failed": "BROKEN", "unchecked": "not checked"}
 STYLE = {"passed": "green", "skipped": "dim", "failed": "bold red", "unchecked": "bold yellow"}
-OWN = (
-    "error",
-    "contract",
-)  # faults of a stage that raised, or returned None or another thing that is no score
 
 
 @click.command("check")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--tasks", default="", metavar="FILE", help="Tasks of a function: rows with prompt and answer.")  # fmt: skip
+@click.option("--right", default="", metavar="FILE", help="Responses of known worth: rows with task (an id), response, and right: false for wrong ones.")  # fmt: skip
 @click.option("--stage", help="Only this stage, by its short name.")
 @click.option("--law", "laws", multiple=True, help="Only this law; may be given again.")
 @click.option("--seed", default=0, show_default=True, help="What examples are drawn with.")
@@ -47,6 +46,8 @@ OWN = (
 def command(
     *,
     names: tuple[str, ...],
+    tasks: str,
+    right: str,
     stage: str | None,
     laws: tuple[str, ...],
     seed: int,
@@ -54,9 +55,11 @@ def command(
     certificate: Path | None,
     badge: Path | None,
 ) -> None:
-    """Hold the stages of installed plugins to the laws of rewards.
+    """Check the stages of installed plugins, or any verifier, against the laws of rewards.
 
-    The plugin's own examples (hook rlenv_examples) say what is right and wrong. Exit status: 0 when every
+    NAME is a plugin, module:name, ./file.py:name or an env.toml. A plugin's own examples (hook rlenv_examples) say
+    what is right and wrong; for the others --tasks and --right do, and laws that need more than is given are skipped.
+     Exit status: 0 when every
     law holds; 1 when one is broken; 2 for a mistake, such as a stage without examples; 3 when a stage, or a
     law on a stage, could not be checked here.
 
@@ -65,17 +68,19 @@ def command(
     names = tuple(dict.fromkeys(names))
     if (certificate or badge) and (stage or laws):
         raise click.UsageError("a certificate and a badge speak of all laws: drop --stage and --law")  # fmt: skip
+    if certificate and any(":" in name or name.endswith(".toml") for name in names):
+        raise click.UsageError("a certificate is for installed plugins: drop --certificate")
     for place in (certificate, badge):
         if place is not None and not place.absolute().parent.is_dir():
             raise Mistake(f"{place}: there is no folder {place.parent}: make it first")
-    _ready(names, stage, laws)
+    _ready(names, stage, laws, (tasks, right))
     from rlenv.testing.certificate import certified
     from rlenv.testing.launch import launch
 
     started = time.monotonic()
     out = console()
     with out.status(f"holding {', '.join(map(visible, names))} to the laws"):
-        found = launch(names, stage=stage, laws=laws, seed=seed, examples=examples)
+        found = launch(names, stage=stage, laws=laws, seed=seed, examples=examples, tasks=tasks, right=right)  # fmt: skip
     seconds = time.monotonic() - started
     if found.output:
         raise Mistake(f"the laws could not be tried to their end:\n{block(found.output[-4000:])}", 1)  # fmt: skip
@@ -91,16 +96,21 @@ def command(
         raise click.exceptions.Exit(3)
 
 
-def _ready(names: Sequence[str], stage: str | None, laws: Sequence[str]) -> None:
+def _ready(names: Sequence[str], stage: str | None, laws: Sequence[str], files: tuple[str, str]) -> None:  # fmt: skip
     """Tell a mistake before anything runs."""
     missing = [name for name in ("hypothesis", "pytest") if find_spec(name) is None]
     if missing:
         raise Mistake(f"rlenv check needs {' and '.join(missing)}: pip install 'rlenv[testing]'")
     from rlenv.near import suggest
+    from rlenv.testing.subject import Effort
     from rlenv.testing.subjects import subjects
+    from rlenv.testing.targets import is_target, subject_of
 
     for name in names:
-        subjects(name, stage)
+        if is_target(name):
+            subject_of(name, *files, Effort())
+        else:
+            subjects(name, stage)
     if laws:
         from rlenv.testing.law import LAWS
         from rlenv.testing.laws import load

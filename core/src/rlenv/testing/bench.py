@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from attrs import evolve
+
 from rlenv.cli.scores import verdict_to_dict
-from rlenv.composites import Composite, Pipeline, Slot
+from rlenv.composites import Composite, Pipeline, Slot, is_function
 from rlenv.environment import Environment
 from rlenv.pickling import pickled
 from rlenv.record import dumps
@@ -23,18 +27,20 @@ class Unchecked(Exception):
 
 
 class Placed:
-    """An inline stage moved into a worker, so that one that hangs costs a deadline and not the test run."""
+    """A stage in another place: an inline one in a worker, so that one that hangs costs a deadline and not the test
+    run, and any one in this process, where a probe watches it.
+    """
 
-    def __init__(self, stage: Any, seconds: float) -> None:
+    def __init__(self, stage: Any, seconds: float | None, where: str) -> None:
         self.stage = stage
-        self.where = "worker"
+        self.where = where
         self.default_timeout = seconds
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["stage"], name)
 
-    def __reduce__(self) -> tuple[type[Placed], tuple[Any, float]]:
-        return type(self), (self.stage, self.default_timeout)
+    def __reduce__(self) -> tuple[type[Placed], tuple[Any, ...]]:
+        return type(self), (self.stage, self.default_timeout, self.where)
 
 
 class Bench:
@@ -99,10 +105,8 @@ class Bench:
 
 def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool) -> Environment:
     if here:
-        env = Environment("probe", Pipeline([*makers, Slot(NAME, stage, weight=1.0)]))
-        for leaf in env._plan.leaves:
-            leaf.place = "caller" if leaf.is_async else "inline"
-        return env
+        slots = [*makers, Slot(NAME, stage, weight=1.0)]
+        return Environment("probe", Pipeline([evolve(s, stage=_here(s.stage), timeout=None) for s in slots]))  # fmt: skip
     own = getattr(stage, "default_timeout", None)
     seconds = patience if own is None else min(own, patience)
     inline = getattr(stage, "where", "worker") == "inline" and not isinstance(stage, type)
@@ -110,9 +114,27 @@ def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool)
         Environment(
             "check", Pipeline([*makers, Slot(NAME, stage, weight=1.0)])
         )  # as it is declared
-        stage, inline = Placed(stage, seconds), False
+        stage, inline = _placed(stage, seconds, "worker"), False
     slot = Slot(NAME, stage, weight=1.0, timeout=None if inline else seconds)
     return Environment("check", Pipeline([*makers, slot]))
+
+
+def _here(stage: Any) -> Any:
+    """The same in this process, without a deadline."""
+    if isinstance(stage, Composite):
+        twin = copy.copy(stage)
+        twin.slots = tuple(evolve(slot, stage=_here(slot.stage), timeout=None) for slot in stage.slots)  # fmt: skip
+        return twin
+    check = getattr(stage, "check", None) or getattr(stage, "check_group", None)
+    return _placed(stage, None, "caller" if inspect.iscoroutinefunction(check) else "inline")
+
+
+def _placed(stage: Any, seconds: float | None, where: str) -> Any:
+    if not is_function(stage):
+        return Placed(stage, seconds, where)
+    twin = copy.copy(stage)  # the engine knows functions by their type
+    vars(twin).update(where=where, default_timeout=seconds)
+    return twin
 
 
 def _travels(stage: Any) -> bool:

@@ -29,7 +29,7 @@ class Results:
     output: str = ""
 
 
-def launch(names: Sequence[str], *, stage: str | None, laws: Sequence[str], seed: int, examples: int) -> Results:  # fmt: skip
+def launch(names: Sequence[str], *, stage: str | None, laws: Sequence[str], seed: int, examples: int, tasks: str = "", right: str = "") -> Results:  # fmt: skip
     """Run the laws on these plugins in a fresh process, in the present working directory."""
     with tempfile.TemporaryDirectory(prefix="rlenv-check-") as folder:
         report = Path(folder) / "report.json"
@@ -42,6 +42,7 @@ def launch(names: Sequence[str], *, stage: str | None, laws: Sequence[str], seed
             *(word for name in names for word in ("--rlenv-plugin", name)),
             *(word for law in laws for word in ("--rlenv-law", law)),
             *(("--rlenv-stage", stage) if stage is not None else ()),
+            *(("--rlenv-tasks", tasks) if tasks else ()), *(("--rlenv-right", right) if right else ()),
         ]  # fmt: skip
         ran = subprocess.run(  # noqa: S603 - this very interpreter
             argv, env=_environ(folder), stdin=subprocess.DEVNULL, capture_output=True, check=False

@@ -35,6 +35,23 @@ class LawUnchecked(Failed):
     """The kit could not check a law on a stage; the message says which and why."""
 
 
+# What a law needs that only examples of known worth have.
+RIGHT = {"uses", "broken", "right-passes", "swap", "hedging", "keeps", "changes"}
+WRONG = {"wrong-fails", "padding", "gate"}
+TASKS = {"empty", "constants", "refusals", "echo", "forged", "secrecy"}
+
+
+def lacking(subject: Subject, name: str) -> str:
+    """What a law needs that nobody gave for this subject, and how to give it; "" where nothing is missing."""
+    if name in RIGHT and not subject.right:
+        return "no right response is known: give some with --right FILE"
+    if name in WRONG and not subject.wrong:
+        return "no wrong response is known: give some with --right FILE, in rows with right: false"
+    if name in TASKS and subject.made_up:
+        return "its tasks are not known: give some with --tasks FILE"
+    return ""
+
+
 def law(test: Law) -> Law:
     """Make a test function ``test_NAME(subject)`` the law NAME; its docstring says what it protects."""
     name = test.__name__.removeprefix("test_").replace("_", "-")
@@ -45,6 +62,8 @@ def law(test: Law) -> Law:
     def run(subject: Subject) -> None:
         subject.counted = 0
         subject.unscored.clear()
+        if lack := lacking(subject, name):
+            pytest.skip(lack)
         failed: Failed
         try:
             test(subject)
@@ -71,10 +90,12 @@ def _message(name: str, protects: str, subject: Subject, found: str) -> str:
 def _again(name: str, subject: Subject) -> str:
     """How to see it again; a stage at hand has no plugin to name."""
     seed, drawn = subject.effort.seed, subject.effort.examples
+    more = "" if drawn == DRAWN else f" --examples {drawn}"
+    if subject.command:
+        return f"{subject.command} --law {name} --seed {seed}{more}"
     if subject.origin is None:
         return f"broken_laws(stage, examples, laws=[{name!r}], max_examples={drawn}, seed={seed})"
     plugin, _, short = subject.use.partition("/")
-    more = "" if drawn == DRAWN else f" --examples {drawn}"
     return f"rlenv check {plugin} --law {name} --stage {short} --seed {seed}{more}"
 
 

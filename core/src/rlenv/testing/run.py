@@ -13,6 +13,7 @@ from rlenv.hooks import Attack, Examples, Rewrite
 from .law import LAWS, LawBroken, LawUnchecked
 from .laws import load
 from .subject import Effort, Subject
+from .targets import verifier_of
 
 
 @frozen(eq=False)
@@ -63,7 +64,8 @@ def broken_laws(
     """The laws that a stage breaks, each with its message; what could not be checked is in ``unchecked``.
 
     Args:
-        stage: a stage or composite, built.
+        stage: what an environment takes: a stage or composite, a function, a list of them; also ``module:name`` or
+            ``./file.py:name`` of one.
         examples: responses whose worth is sure.
         rewrites, attacks: as the plugin's hooks give them for this stage.
         before: stages that make the artifacts it needs.
@@ -73,10 +75,12 @@ def broken_laws(
 
     Raises:
         ValueError: for a law that there is not.
+        ConfigError: for what is no verifier.
     """
     load()
+    stage = verifier_of(stage)
     effort = Effort(max_examples, seed, 8.0, patience)
-    subject = Subject(f"{type(stage).__module__}/{type(stage).__name__}", stage, examples, rewrites, attacks, before, effort=effort)  # fmt: skip
+    subject = Subject(getattr(stage, "target", f"{type(stage).__module__}/{type(stage).__name__}"), stage, examples, rewrites, attacks, before, effort=effort)  # fmt: skip
     wanted = list(LAWS) if laws is None else list(laws)
     unknown = [name for name in wanted if name not in LAWS]
     if unknown:

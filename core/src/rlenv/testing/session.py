@@ -14,6 +14,7 @@ from .capabilities import lacking
 from .law import LAWS
 from .subject import Effort, Subject
 from .subjects import subjects
+from .targets import is_target, subject_of
 
 Row = dict[str, Any]
 
@@ -35,7 +36,11 @@ class Session:
         self.path: str | None = option("rlenv_json")
         self.rows: dict[tuple[str, str], Row] = {}
         try:
-            found = [subjects(name, option("rlenv_stage"), effort) for name in names]
+            files = option("rlenv_tasks") or "", option("rlenv_right") or ""
+            found = [
+                [subject_of(name, *files, effort)] if is_target(name) else subjects(name, option("rlenv_stage"), effort)
+                for name in names
+            ]  # fmt: skip
         except RlenvError as err:
             raise pytest.UsageError(str(err)) from None
         self.subjects: list[Subject] = [subject for some in found for subject in some]

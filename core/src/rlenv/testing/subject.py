@@ -46,6 +46,9 @@ class Subject:
         origin: its target's name and options, for a fresh process; None: it is pickled.
         before: stages that make the artifacts it needs.
         number: which of the stage's sets of examples, from 0; None when there is only one.
+        others: tasks and responses of unknown worth, where there are few examples.
+        command: how ``rlenv check`` was asked for it, where it is no stage of a plugin.
+        made_up: whether even its task is the kit's own.
         counted: examples that the law that runs now has tried.
         unscored: by the kind of fault, how many of them were left unscored; not where the kit broke the task.
     """
@@ -59,6 +62,9 @@ class Subject:
     origin: tuple[str, Mapping[str, Any]] | None = None
     number: int | None = None
     effort: Effort = field(factory=Effort)
+    others: Sequence[Pair] = ()
+    command: str = ""
+    made_up: bool = False
     counted: int = 0
     unscored: Counter[str] = field(factory=Counter)
     memory: dict[str, Any] = field(factory=dict)
@@ -78,14 +84,14 @@ class Subject:
     @property
     def tasks(self) -> list[Task]:
         """The tasks of the examples, each once."""
-        return once([task for task, _ in (*self.right, *self.wrong)])
+        return once([task for task, _ in (*self.right, *self.wrong, *self.others)])
 
     @property
     def mixture(self) -> list[Pair]:
-        """Right and wrong examples by turns, at most 40."""
+        """Right and wrong examples by turns, then others, at most 40."""
         turns = [pair for two in zip(self.right, self.wrong, strict=False) for pair in two]
         rest = [pair for pair in (*self.right, *self.wrong) if not any(pair is t for t in turns)]
-        return [*turns, *rest][:40]
+        return [*turns, *rest, *self.others][:40]
 
     @property
     def bench(self) -> Bench:
@@ -103,7 +109,10 @@ class Subject:
         if name not in self.memory:
             try:
                 self.memory[name] = Bench(
-                    self.stage, [*self.right, *self.wrong], before=self.before, patience=patience
+                    self.stage,
+                    [*self.right, *self.wrong, *self.others],
+                    before=self.before,
+                    patience=patience,
                 )
             except RlenvError as err:
                 self.memory[name] = err

@@ -12,10 +12,11 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 from rlenv.composites import Composite
-from rlenv.errors import ConfigError, InputError
+from rlenv.errors import ConfigError
 from rlenv.near import suggest
 from rlenv.references import is_reference, refer
 from rlenv.stages import DEFAULT_TIMEOUT, METHODS, attribute
+from rlenv.testing.rows import read_tasks
 from rlenv.values import Task
 
 from rlenv_audit.conclusion import FEW
@@ -178,7 +179,7 @@ def _function(target: str, signature: str, tasks_from: str, borrowed: bool) -> L
         raise ConfigError(
             f"{target} brings no tasks: name a file with --tasks-from (columns prompt and answer)"
         )
-    tasks = tuple(_tasks(tasks_from)) if tasks_from else ()
+    tasks = tuple(read_tasks(tasks_from)) if tasks_from else ()
     if signature in SIDES:
         return Loaded(sider(holder, signature), tasks, sides=sides(holder, signature))
     if signature == "plain" and (isinstance(holder, (type, list, tuple, Composite)) or any(hasattr(holder, name) for name in METHODS[:2])):  # fmt: skip
@@ -224,32 +225,3 @@ def _dataset(target: str, seed: int, size: int) -> Loaded:
             Task(str(entry["question"]), answer=entry["answer"], info=info, id=f"{name}-{index}")
         )
     return Loaded(caller(dataset, "reasoning-gym"), tuple(tasks))
-
-
-def _tasks(path: str) -> list[Task]:
-    """Rows with a prompt and an answer under one of their usual names; every other column is info."""
-    from rlenv.rows import read_rows
-
-    found = []
-    for number, row in read_rows(path):
-        prompt = _first(row, ("prompt", "question", "problem", "input", "instruction"))
-        if prompt is None:
-            raise InputError(
-                f"{path}: row {number} has no column prompt (nor question, problem, input); it has {', '.join(row)}"
-            )
-        answer = _first(row, ("answer", "ground_truth", "gold", "target", "solution", "reference"))
-        info = {key: value for key, value in row.items() if key not in ("prompt", "id")}
-        text = prompt
-        if isinstance(prompt, list):
-            info["messages"] = prompt
-            text = next((m["content"] for m in reversed(prompt) if m.get("role") == "user"), "")
-        found.append(
-            Task(str(text), answer=answer, info=info, id=str(row.get("id", f"row-{number}")))
-        )
-    if not found:
-        raise InputError(f"{path}: no tasks in it")
-    return found
-
-
-def _first(row: dict[str, Any], names: Sequence[str]) -> Any:
-    return next((row[name] for name in names if row.get(name) is not None), None)

@@ -14,7 +14,7 @@ from rlenv.errors import RlenvError
 from rlenv.pickling import pickled
 from rlenv.plan import Plan
 from rlenv.record import dumps
-from rlenv.stages import PHASES
+from rlenv.stages import ATTRIBUTES, attribute, value_problems
 from rlenv.testing.bench import Bench, Pair, said
 from rlenv.testing.drawn import everything
 from rlenv.testing.law import broken, case, for_each, law, require, skip
@@ -29,9 +29,7 @@ def test_contract(subject: Subject) -> None:
     """A stage says truthfully what it is, so that environments that name it load and lay it out rightly."""
     stage = subject.stage
     if not isinstance(stage, Composite):
-        phases = {str(getattr(stage, "phase", None)) for _ in range(3)}
-        known = f"its phase is none of {', '.join(PHASES)}"
-        require(phases <= set(PHASES), known, ("phase", phases))
+        phases = {str(attribute(stage, "phase")) for _ in range(3)}
         require(len(phases) == 1, "its phase is another one each time", ("phases", phases))
         _declared(stage)
     try:
@@ -49,21 +47,12 @@ def _makers(subject: Subject) -> list[Slot]:
 
 
 def _declared(stage: Any) -> None:
-    for name in ("needs", "takes", "makes"):
-        kinds = getattr(stage, name, ())
-        sound = isinstance(kinds, (tuple, list)) and all(isinstance(kind, type) for kind in kinds)
-        require(sound, f"{name} is a tuple of types", (name, kinds))
-    uses = getattr(stage, "uses", ())
-    known = ("prompt", "answer", "info", "id", "split")
-    paths = isinstance(uses, (tuple, list)) and all(
-        isinstance(path, str) and path.partition(".")[0] in known for path in uses
-    )
+    declared = {name: getattr(stage, name) for name in ATTRIBUTES if hasattr(stage, name)}
+    for problem in value_problems(declared):
+        broken(problem)
+    uses, known = declared.get("uses") or (), ("prompt", "answer", "info", "id", "split")
+    paths = all(path.partition(".")[0] in known for path in uses)
     require(paths, "uses is a tuple of paths such as 'answer' and 'info.tests'", ("uses", uses))
-    for name, top in (("default_gate", 1.0), ("default_timeout", 1e9)):
-        value = getattr(stage, name, None)
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        sound = value is None or (number and 0 < value <= top)
-        require(sound, f"{name} is a number above 0", (name, value))
 
 
 @law
