@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Mapping
 from itertools import count
-from operator import mul
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, TypeGuard, cast
 
 from attrs import field, frozen
 
@@ -70,16 +69,15 @@ class Slot:
             for name in NUMBERS
             if (wanted := number_wanted(name, getattr(self, name)))
         ]
-        if not problems:
-            gate = _default_gate(self.stage) if self.gate is None else self.gate
-            object.__setattr__(self, "gate", gate or None)
-        if self.weight is None and not problems:
-            shaped = self.gate is not None or self.penalty or self.bonus
-            object.__setattr__(self, "weight", 0.0 if shaped else 1.0)
         if not is_name(self.name):
             problems.append(f'a slot\'s name is a string without "/", not {self.name!r}')
         if problems:
             raise ConfigError(*problems)
+        gate = _default_gate(self.stage) if self.gate is None else self.gate
+        object.__setattr__(self, "gate", gate or None)
+        if self.weight is None:
+            shaped = self.gate is not None or self.penalty or self.bonus
+            object.__setattr__(self, "weight", 0.0 if shaped else 1.0)
 
     @property
     def kind(self) -> str:
@@ -121,7 +119,7 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and bool(value) and "/" not in value
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether this is a finite number and no bool."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
@@ -134,10 +132,9 @@ def number_wanted(name: str, value: object) -> str:
         return ""
     if not is_number(value):
         return "a finite number"
-    high = 1.0 if name == "gate" else math.inf
-    if 0.0 <= value <= high and (value > 0 or name != "timeout"):  # type: ignore[operator]
-        return ""
-    return {"gate": "in [0, 1]", "timeout": "> 0"}.get(name, "≥ 0")
+    most = 1.0 if name == "gate" else math.inf
+    fits = 0.0 <= value <= most and (value > 0 or name != "timeout")
+    return "" if fits else {"gate": "in [0, 1]", "timeout": "> 0"}.get(name, "≥ 0")
 
 
 def shape(mean: float, base: float, shaped: Iterable[tuple[Slot, float]]) -> float:
@@ -271,21 +268,24 @@ def _gated(slot: Slot, score: float) -> float:
 
 
 class _Joined(Composite):
-    """The scores joined to one; ends early where no further score can change it."""
+    """One value of all scores; ends early where no score to come, nor one that a fault hides, can change it."""
 
-    join: ClassVar[Any]  # of two scores
-    decisive: ClassVar[float]  # what no further score changes
+    join: ClassVar[Any]  # of a list of scores
+    decisive: ClassVar[
+        tuple[float, ...]
+    ]  # the values that can be certain before all scores are there
 
     def fold(self) -> Fold:
-        value = 0.0 if self.decisive else 1.0
-        fault: Fault | None = None
-        for i in range(len(self.slots)):
+        low, high = [0.0] * len(self.slots), [1.0] * len(self.slots)  # what each score is between
+        value, fault = 0.0, None
+        for i, slot in enumerate(self.slots):
             result = yield i
             if result.outcome is None:
                 fault = fault or result.fault
-                continue
-            value = type(self).join(value, _gated(self.slots[i], result.outcome.score))
-            if value == self.decisive:
+            else:
+                low[i] = high[i] = _gated(slot, result.outcome.score)
+            value = self.join(low)
+            if value in self.decisive and value == self.join(high):
                 return Combined(value, value, None, result.stage)
         return Combined(value, value) if fault is None else Combined(None, None, fault)
 
@@ -293,25 +293,25 @@ class _Joined(Composite):
 class AnyOf(_Joined):
     """The best child's score; ends early at 1.  A fault leaves it open unless a child reaches 1."""
 
-    name, join, decisive = "any", max, 1.0
+    name, join, decisive = "any", max, (1.0,)
 
 
 class AllOf(_Joined):
     """The worst child's score; ends early at 0.  A fault leaves it open unless a child is 0."""
 
-    name, join, decisive = "all", min, 0.0
+    name, join, decisive = "all", min, (0.0,)
 
 
 class Product(_Joined):
     """The product of the scores; ends early at 0.  A fault leaves it open unless a child is 0."""
 
-    name, join, decisive = "product", mul, 0.0
+    name, join, decisive = "product", math.prod, (0.0,)
 
 
-class Quorum(Composite):
+class Quorum(_Joined):
     """1 when at least ``k`` children score ``at`` or more, else 0; ends as soon as that is certain."""
 
-    name = "quorum"
+    name, decisive = "quorum", (0.0, 1.0)
 
     def __init__(self, slots: Iterable[Any], k: int, at: float = 1.0) -> None:
         self.k = k
@@ -325,20 +325,8 @@ class Quorum(Composite):
         if not is_number(self.at) or not 0 < self.at <= 1:
             yield f"at is in (0, 1], not {self.at!r}"
 
-    def fold(self) -> Fold:
-        passed = 0
-        faults: list[Fault | None] = []
-        for i in range(len(self.slots)):
-            result = yield i
-            if result.outcome is None:
-                faults.append(result.fault)
-            else:
-                passed += _gated(self.slots[i], result.outcome.score) >= self.at
-            if passed >= self.k:
-                return Combined(1.0, 1.0, None, result.stage)
-            if passed + len(faults) + len(self.slots) - i - 1 < self.k:
-                return Combined(0.0, 0.0, None, result.stage)
-        return Combined(None, None, faults[0])
+    def join(self, scores: list[float]) -> float:
+        return float(sum(score >= self.at for score in scores) >= self.k)
 
 
 class First(Composite):

@@ -104,11 +104,9 @@ def _step(fold: Any, result: StageResult | None) -> Any:
 def _sound(branch: Branch, combined: Any) -> Combined:
     if type(combined) is Combined:
         value = combined.value
-        if (
-            combined.fault is not None
-            if value is None
-            else type(value) is float and 0 <= value <= 1
-        ):
+        if value is None and combined.fault is not None:
+            return combined
+        if type(value) is float and 0 <= value <= 1:
             return combined
     kind = type(branch.composite).__name__
     message = f"{kind}.fold returns a Combined with a value in [0, 1] or a fault, and did not"

@@ -23,10 +23,8 @@ from .plan import Leaf
 from .values import StageResult
 from .workers.looped import Stepped
 
-BLOCKED_AFTER = (
-    5.0  # seconds without giving the loop back, or the stage's deadline when that is shorter
-)
-
+# Seconds without giving the loop back, or the stage's deadline when that is shorter.
+BLOCKED_AFTER = 5.0
 LATE = 1.0  # seconds after a deadline at which a job is given up from outside of its loop
 
 

@@ -37,18 +37,14 @@ def unit_score(score: Any) -> float:
 
 
 def _as_float(score: Any) -> float:
-    odd = isinstance(score, (bool, str, bytes, complex)) or type(score).__name__ in (
-        "bool",
-        "bool_",
-    )
+    kind = type(score).__name__
+    odd = isinstance(score, (str, bytes, complex)) or kind in ("bool", "bool_")  # numpy's too
     if odd or not hasattr(score, "__float__") or hasattr(score, "__len__"):
-        raise ScoreError(f"a score is a float in [0, 1], not {type(score).__name__}")
+        raise ScoreError(f"a score is a float in [0, 1], not {kind}")
     try:
         return float(score)
     except (TypeError, ValueError, OverflowError) as err:
-        raise ScoreError(
-            f"a score is a float in [0, 1], not {type(score).__name__}: {err}"
-        ) from None
+        raise ScoreError(f"a score is a float in [0, 1], not {kind}: {err}") from None
 
 
 def _steps(steps: Any) -> tuple[tuple[int, float], ...] | None:
