@@ -25,7 +25,7 @@ from rlenv import hooks, values
 from rlenv import stages as stage
 from rlenv.cli.app import BUILTIN, cli
 from rlenv.cli.explain import REMEDIES
-from rlenv.cli.stages import argument_docs, doc_of, facts, kind, prose, toml
+from rlenv.cli.stages import argument_docs, default_of, doc_of, facts, kind, prose, toml
 from rlenv.config.options import options_of
 from rlenv.config.schema import RESERVED, EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.plugins import registry
@@ -221,7 +221,7 @@ def _options(cls: Any) -> Iterator[str]:
         return
     yield from head("option", "type", "default", "meaning")
     for option in options:
-        default = "required" if option.required else f"`{toml(option.default)}`"
+        default = "required" if option.required else f"`{toml(default_of(option))}`"
         yield row(
             f"`{option.name}`",
             kind(option.kind),

@@ -9,6 +9,7 @@ from importlib import import_module
 from inspect import signature
 from operator import attrgetter
 from threading import RLock
+from traceback import extract_tb, format_exc
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -52,7 +53,7 @@ class Registry:
         from .hooks import API
 
         with self._lock:
-            if name in self._infos or name in installed():
+            if name in self._known():
                 raise PluginError(f"a plugin named '{name}' is there already: choose another name")
             info = PluginInfo(name, "registered by hand", "", type(plugin).__name__)
             self._infos[name] = self._accept(plugin, info, getattr(plugin, "RLENV_API", API))
@@ -69,21 +70,19 @@ class Registry:
         Raises:
             PluginError: when there is none of this name.
         """
-        found = self._infos.get(name) or installed().get(name)
-        if found is None:
-            known = sorted({*installed(), *self._infos})
+        known = self._known()
+        if name not in known:
             hint = f"did you mean '{near}'? " if (near := nearest(name, known)) else ""
-            there = f"Installed: {', '.join(known)}"
+            there = f"Installed: {', '.join(sorted(known))}"
             raise PluginError(f"no plugin '{name}' is installed; {hint}{there}")
-        return found
+        return known[name]
 
     def infos(self, *, load: bool = False) -> list[PluginInfo]:
         """All plugins by name; with ``load`` each is tried, so that ``error`` and ``api`` are known."""
-        names = sorted({*installed(), *self._infos})
-        for name in names if load else ():
+        for name in self._known() if load else ():
             with suppress(PluginError):
                 self.load(name)
-        return [self.info(name) for name in names]
+        return sorted(self._known().values(), key=attrgetter("name"))
 
     def load(self, name: str) -> Any:
         """The plugin's module (or the object registered by hand).
@@ -92,7 +91,7 @@ class Registry:
             PluginError: when it is not installed, doubled, broken, or built for another hook version.
         """
         with self._lock:
-            info = self.info(name)
+            info = self._infos.get(name) or self.info(name)
             if name not in self._infos and info.error is None:
                 info = self._infos[name] = self._import(info)
         if info.error is not None:
@@ -115,10 +114,10 @@ class Registry:
         """
         plugin, _, short = use.partition("/")
         if not plugin or not short:
-            message = f"a stage is named plugin/short, as in 'core/equal', not {use!r}"
-            owners = [n for n in ("core", *self._infos) if not short and use in self._shorts(n)]
+            owner = next((n for n in ("core", *self._infos) if use in self._shorts(n)), None)
+            hint = f"; did you mean '{owner}/{use}'?" if owner else ""
             raise PluginError(
-                f"{message}; did you mean '{owners[0]}/{use}'?" if owners else message
+                f"a stage is named plugin/short, as in 'core/equal', not {use!r}{hint}"
             )
         found = self._pick(plugin, self.stages(plugin), short, f"stage '{short}'", "it has")
         if not callable(found):
@@ -136,18 +135,17 @@ class Registry:
         what = f"'{short}' for the port '{port}'"
         return self._pick(plugin, offered, short, what, f"its parts for '{port}'")
 
-    def observers(self, names: Iterable[str]) -> list[Any]:
-        """The plugins named, loaded; each has at least one observing hook.
+    def observer(self, name: str) -> Any:
+        """The plugin of this name, loaded; it has at least one observing hook.
 
         Raises:
-            PluginError: when one cannot be loaded or observes nothing.
+            PluginError: when it cannot be loaded or observes nothing.
         """
-        found = {name: self.load(name) for name in names}
-        for name, plugin in found.items():
-            if not any(hook_of(plugin, hook) for hook in OBSERVERS):
-                hooks = " or ".join(OBSERVERS)
-                raise PluginError(f"{self.info(name)} observes nothing: it has no {hooks}")
-        return list(found.values())
+        plugin = self.load(name)
+        if not any(hook_of(plugin, hook) for hook in OBSERVERS):
+            hooks = " or ".join(OBSERVERS)
+            raise PluginError(f"{self.info(name)} observes nothing: it has no {hooks}")
+        return plugin
 
     def supplied(self, name: str, hook: str) -> dict[str, Any]:
         """What a plugin's hook gives, as ``supplied("math", "rlenv_examples")``; empty where it has none.
@@ -186,22 +184,22 @@ class Registry:
         except PluginError as error:
             return evolve(info, error=str(error))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may raise anything
-            from traceback import format_exc
-
             return evolve(info, error=f"{info} failed to load: {_cause(error)}\n{format_exc()}")
 
     def _accept(self, plugin: Any, info: PluginInfo, api: Any) -> PluginInfo:
         """Register a plugin whose contract is right."""
-        wrong = _api_problem(info, api)
-        problems = [wrong] if wrong else list(_hook_problems(plugin, self.manager))
-        if not problems:
-            try:
-                self.manager.register(plugin, info.name)
-            except Exception as error:  # noqa: BLE001 - pluggy refuses with several types
-                problems = [" ".join(str(error).split())]
-        if problems:
-            raise PluginError(f"{info}: {'; '.join(problems)}")
+        problem = _api_problem(info, api) or "; ".join(_hook_problems(plugin, self.manager))
+        if problem:
+            raise PluginError(f"{info}: {problem}")
+        try:
+            self.manager.register(plugin, info.name)
+        except Exception as error:  # pluggy rejects with several types
+            raise PluginError(f"{info}: {' '.join(str(error).split())}") from error
         return evolve(info, api=api)
+
+    def _known(self) -> dict[str, PluginInfo]:
+        """What is installed and what was registered, by name."""
+        return {**installed(), **self._infos}
 
     def _shorts(self, plugin: str) -> Iterable[str]:
         with suppress(PluginError):
@@ -225,7 +223,7 @@ def _api_problem(info: PluginInfo, api: Any) -> str | None:
 
     if api is None:
         return f"it does not say which rlenv it is for: add RLENV_API = {API} to {info.target}"
-    if isinstance(api, bool) or not isinstance(api, int) or api < 1:
+    if type(api) is not int or api < 1:
         return f"RLENV_API is {api!r}, not an integer from 1; write RLENV_API = {API}"
     if api > API:
         older = f"upgrade rlenv or install an older {info.distribution}"
@@ -249,12 +247,9 @@ def _hook_problems(plugin: Any, manager: PluginManager) -> Iterator[str]:
 
 def _cause(error: BaseException) -> str:
     """The error in one line, with the place in the plugin's own code where it was raised."""
-    where, place = "", error.__traceback__
-    while place is not None:
-        file = place.tb_frame.f_code.co_filename
-        if file != __file__ and not file.startswith("<frozen"):
-            where = f" ({file}:{place.tb_lineno})"
-        place = place.tb_next
+    files = ((f.filename, f.lineno) for f in extract_tb(error.__traceback__))
+    own = [(file, line) for file, line in files if file != __file__ and "<frozen" not in file]
+    where = f" ({own[-1][0]}:{own[-1][1]})" if own else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
 
 
@@ -273,12 +268,11 @@ def resolve(target: str) -> Any:
 
 def makers_of(kind: type, use: str) -> list[str]:
     """The stages, among those of the plugin that ``use`` names, that make an artifact of this type."""
-    plugin, found = use.partition("/")[0], []
-    for short in sorted(_REGISTRY._shorts(plugin)):
+    plugin, known, found = use.partition("/")[0], registry(), []
+    for short in sorted(known._shorts(plugin)):
         with suppress(PluginError):
-            stage = f"{plugin}/{short}"
-            if kind in getattr(_REGISTRY.stage_type(stage), "makes", ()):
-                found.append(stage)
+            if kind in getattr(known.stage_type(f"{plugin}/{short}"), "makes", ()):
+                found.append(f"{plugin}/{short}")
     return found
 
 

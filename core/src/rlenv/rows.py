@@ -66,14 +66,14 @@ def _open(path: str | Path) -> AbstractContextManager[IO[bytes]]:
 
 
 def _json_lines(file: IO[bytes]) -> Iterator[Row]:
+    wanted = "each line is one JSON object"
     for number, raw in enumerate(file, 1):
         if raw.strip():
             try:
-                row = _json(raw.rstrip(), number)
+                row = _object(_json(raw.rstrip(), number), f"line {number}", wanted)
             except ValueError as error:
-                yield number, f"{error}; each line is one JSON object"
-            else:
-                yield number, _object(row, f"line {number}", "each line is one JSON object")
+                row = f"{error}; {wanted}"
+            yield number, row
 
 
 def _json_items(file: IO[bytes]) -> Iterator[Row]:

@@ -226,8 +226,8 @@ def test_observers_observe(registry: Registry) -> None:
     watcher = SimpleNamespace(rlenv_verdict=rlenv_verdict)
     registry.register(watcher, "watcher")
 
-    assert registry.observers(["watcher"]) == [watcher]
-    assert "observes nothing" in refusal(registry.observers, ["core"])
+    assert registry.observer("watcher") is watcher
+    assert "observes nothing" in refusal(registry.observer, "core")
 
 
 def test_a_plugin_may_be_registered_by_hand(registry: Registry) -> None:

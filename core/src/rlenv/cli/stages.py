@@ -115,7 +115,7 @@ def _options(out: Console, cls: Any) -> None:
     if options:
         table = Table("option", "type", "default", "what it does", box=SIMPLE)
         for option in options:
-            default = "required" if option.required else one_line(toml(option.default), 60)
+            default = "required" if option.required else one_line(toml(default_of(option)), 60)
             table.add_row(option.name, kind(option.kind), default, visible(doc_of(option)))
         out.print(table)
     else:
@@ -162,6 +162,17 @@ def _phase(cls: Any) -> str:
 
 def _where(cls: Any) -> str:
     return "-" if _phase(cls) == "composite" else str(getattr(cls, "where", "worker"))
+
+
+def default_of(option: Option) -> Any:
+    """The default, None where there is none and where other options decide it."""
+    from attrs import Factory
+
+    if option.required:
+        return None
+    if isinstance(option.given, Factory):  # type: ignore[arg-type]
+        return None if option.given.takes_self else option.given.factory()
+    return option.given
 
 
 def doc_of(option: Option) -> str:

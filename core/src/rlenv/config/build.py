@@ -16,7 +16,7 @@ from rlenv.values import Task
 
 from .fit import BAD, build, construct, fit_options
 from .overrides import check_settings, overridden
-from .problems import Problems, at, show
+from .problems import Problems, Table, at, show
 from .schema import RESERVED, EnvEntry, StageEntry, TaskEntry
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 def build_environment(
-    mapping: Mapping[str, Any],
-    problems: Problems,
-    set_options: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    mapping: Table, problems: Problems, set_options: Table, settings: Table
 ) -> Environment:
     """Everything that an env.toml says, as an Environment.
 
@@ -51,19 +48,19 @@ def build_environment(
     root: Any = construct(Pipeline, given_base, "", problems) if slots else BAD
     if problems.found:
         raise ConfigError
-    given: dict[str, Any] = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking}
-    given |= {"observers": observers, "source": problems.source, **settings}
-    return Environment(entry.name, root, tasks, **given)
+    read = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking}
+    rest = {"observers": observers, "source": problems.source, **settings}
+    return Environment(entry.name, root, tasks, **read, **rest)
 
 
 class _Slots:
     """Makes slots of ``[[stage]]`` tables; where one has a mistake, that is noted and the slot is empty."""
 
-    def __init__(self, settings: Mapping[str, Any], problems: Problems) -> None:
+    def __init__(self, settings: Table, problems: Problems) -> None:
         self._settings, self._problems = settings, problems
         self.names: set[str] = set()  # what settings may call the stages
 
-    def all(self, owner: Mapping[str, Any], path: str = "", parent: str = "") -> list[Slot]:
+    def all(self, owner: Table, path: str = "", parent: str = "") -> list[Slot]:
         """The slots of the stages in ``owner``, a table at ``path``; ``parent`` begins their paths."""
         tables = _tables(owner, "stage", path, self._problems)
         below = at(path, "stage")
@@ -112,9 +109,7 @@ def _names(tables: Sequence[Any], path: str, problems: Problems) -> list[str]:
     return [str(name) for name in names]
 
 
-def _stage(
-    use: str, options: Mapping[str, Any], children: Any, path: str, problems: Problems
-) -> Any:
+def _stage(use: str, options: Table, children: Any, path: str, problems: Problems) -> Any:
     """The stage itself, or BAD.  ``children`` are a composite's slots, None when the file gives none."""
     try:
         cls = _named(use, problems)
@@ -132,13 +127,13 @@ def _stage(
     elif children is not None and not is_composite:
         only = "only composites such as core/any do"
         problems.add(stages, f"{use} takes no [[stage.stage]]; {only}")
-    if is_reference(use) and not isinstance(cls, type):
-        found = len(problems.found) > before
-        return BAD if found else _of_code(cls, options, path, problems)
+    is_code = is_reference(use) and not isinstance(cls, type)
     given = {"slots": children} if is_composite else {}
-    fitted = fit_options(cls, options, below, problems, given)
+    fitted = {} if is_code else fit_options(cls, options, below, problems, given)
     if len(problems.found) > before or children == []:
         return BAD
+    if is_code:
+        return construct(_of_code, {"found": cls, "options": options}, at(path, "use"), problems)
     return construct(cls, {**fitted, **given}, below, problems)
 
 
@@ -147,23 +142,18 @@ def _named(use: str, problems: Problems) -> Any:
     if not is_reference(use):
         return registry().stage_type(use)
     if not problems.code:
-        raise ConfigError(
-            "it names code, and this environment is loaded with code=False; use plugin/stage"
-        )
+        refused = "it names code, and this environment is loaded with code=False"
+        raise ConfigError(f"{refused}; use plugin/stage")
     return refer(use, problems.base)
 
 
-def _of_code(found: Any, options: Mapping[str, Any], path: str, problems: Problems) -> Any:
+def _of_code(found: Any, options: Table) -> Any:
     """A function with its options, or a stage that the module has built."""
-    try:
-        if not any(hasattr(found, name) for name in METHODS[:2]):
-            return function_stage(found, plain(options)) if callable(found) else as_stage(found)
-        if options:
-            raise ConfigError("this is a stage that is built already; it takes no options")
-        return found
-    except ConfigError as error:
-        problems.error(at(path, "use"), error)
-        return BAD
+    if not any(hasattr(found, name) for name in METHODS[:2]):
+        return function_stage(found, plain(options)) if callable(found) else as_stage(found)
+    if options:
+        raise ConfigError("this is a stage that is built already; it takes no options")
+    return found
 
 
 def _unplain(value: Any, path: str) -> Any:
@@ -180,7 +170,7 @@ def _unplain(value: Any, path: str) -> Any:
         yield path, value
 
 
-def _tables(mapping: Mapping[str, Any], key: str, path: str, problems: Problems) -> list[Any]:
+def _tables(mapping: Table, key: str, path: str, problems: Problems) -> list[Any]:
     found = mapping.get(key, [])
     if isinstance(found, Mapping):
         brackets = f"write [[{key}]], in double brackets"
@@ -193,13 +183,14 @@ def _observers(names: Any, problems: Problems) -> list[Any]:
     found = []
     for i, name in enumerate(names if isinstance(names, (list, tuple)) else ()):
         try:
-            found += registry().observers([name]) if isinstance(name, str) else []
+            if isinstance(name, str):
+                found.append(registry().observer(name))
         except PluginError as error:
             problems.add(f"observers[{i}]", str(error))
     return found
 
 
-def _tasks(mapping: Mapping[str, Any], problems: Problems) -> list[Task]:
+def _tasks(mapping: Table, problems: Problems) -> list[Task]:
     tasks: list[Task] = []
     spec = mapping.get("tasks")
     if isinstance(spec, Mapping):

@@ -21,7 +21,7 @@ from rlenv.files import File
 from rlenv.near import nearest, suggest
 
 from .options import Option, options_of
-from .problems import Problems, at, choices, show
+from .problems import Problems, Table, at, choices, show
 
 BAD: Final = object()  # what fit returns after it noted a problem
 _LISTS: dict[Any, Callable[[Iterable[Any]], Any]] = {
@@ -32,9 +32,6 @@ _TABLES, _UNIONS = (dict, Mapping), (Union, types.UnionType)
 _WORDS: dict[Any, str] = {
     str: "a string", int: "an integer", float: "a number", bool: "true or false", type(None): "nothing", None: "nothing",
     File: "the path of a file", Any: "a value", object: "a value",
-}  # fmt: skip
-_PLURALS = {
-    "a string": "strings", "an integer": "integers", "a number": "numbers", "a table": "tables", "a list": "lists",
 }  # fmt: skip
 
 
@@ -100,9 +97,8 @@ def _leaf(value: Any, kind: Any, problems: Problems) -> Any:
         import cattrs
 
         return cattrs.structure(value, kind)
-    if type(value) is not (kind or type(None)) or (
-        isinstance(value, float) and not isfinite(value)
-    ):
+    wanted: Any = type(None) if kind is None else kind
+    if type(value) is not wanted or (wanted is float and not isfinite(value)):
         raise TypeError
     return value
 
@@ -124,7 +120,7 @@ def build(cls: Any, value: Any, path: str, problems: Problems) -> Any:
 
 
 def fit_options(
-    cls: Any, table: Mapping[str, Any], path: str, problems: Problems, given: Collection[str] = ()
+    cls: Any, table: Table, path: str, problems: Problems, given: Collection[str] = ()
 ) -> dict[str, Any]:
     """The options in ``table`` that fit ``cls``; ``given`` names those that come from elsewhere."""
     options, open_ended = options_of(cls)
@@ -136,7 +132,7 @@ def fit_options(
             value = fit(item, known[key].kind, where, problems)
             if value is not BAD:
                 fitted[key] = value
-                _validate(cls, known[key], item, value, path=where, problems=problems)
+                _validate(known[key], item, value, where, problems)
         elif open_ended and key not in given:
             fitted[key] = item
         else:
@@ -149,16 +145,14 @@ def fit_options(
     return fitted
 
 
-def _validate(
-    cls: Any, option: Option, written: Any, value: Any, *, path: str, problems: Problems
-) -> None:
+def _validate(option: Option, written: Any, value: Any, path: str, problems: Problems) -> None:
     """Run one attrs validator by itself, so that one refusal does not hide another."""
     attribute = option.attribute
     if attribute is None or attribute.validator is None:
         return
     try:
         value = attribute.converter(value) if attribute.converter else value
-        attribute.validator(object.__new__(cls), attribute, value)
+        attribute.validator(object.__new__(option.owner), attribute, value)
     except (AttributeError, NameError):
         return  # it looks at other attributes: the constructor decides
     except Exception as error:  # noqa: BLE001 - whatever a validator raises is a refusal
@@ -204,7 +198,9 @@ def describe(kind: Any) -> str:
         return f"a list of {len(args)}"
     if origin in _LISTS:
         item = describe(args[0]) if args else "a value"
-        return {"a value": "a list"}.get(item, f"a list of {_PLURALS.get(item) or item}")
+        article, _, noun = item.partition(" ")
+        many = f"{noun}s" if article in ("a", "an") and noun.isalpha() else item
+        return "a list" if item == "a value" else f"a list of {many}"
     if origin in _TABLES or _is_record(kind):
         return "a table"
     if isinstance(kind, type) and issubclass(kind, Enum):

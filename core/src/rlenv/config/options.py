@@ -7,9 +7,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any, Literal, get_type_hints
 
-from attrs import NOTHING, Factory, fields, frozen
-
-REQUIRED: Any = inspect.Parameter.empty
+from attrs import NOTHING, fields, frozen
 
 
 @frozen
@@ -20,26 +18,19 @@ class Option:
         name: the keyword.
         kind: its type, ``Any`` where the class does not tell one.
         owner: the class.
-        given: its default as declared: a value, an attrs Factory, or ``REQUIRED``.
+        given: its default as declared: a value, an attrs Factory, or the mark of ``inspect`` or attrs that there is none.
         attribute: the attrs attribute, where it is one.
     """
 
     name: str
     kind: Any
     owner: Any
-    given: Any = REQUIRED
+    given: Any
     attribute: Any = None
 
     @property
     def required(self) -> bool:
-        return self.given is REQUIRED or self.given is NOTHING
-
-    @property
-    def default(self) -> Any:
-        """The default, ``REQUIRED`` where it has none, None where other options decide it."""
-        if isinstance(self.given, Factory):  # type: ignore[arg-type]
-            return None if self.given.takes_self else self.given.factory()
-        return REQUIRED if self.required else self.given
+        return self.given is inspect.Parameter.empty or self.given is NOTHING
 
 
 def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from rlenv.near import suggest
 
-from .problems import Problems, at
+from .problems import Problems, Table, at
 
 
 def overridden(
-    options: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    names: Collection[str],
-    path: str,
-    problems: Problems,
+    options: Table, settings: Table, names: Collection[str], path: str, problems: Problems
 ) -> dict[str, Any]:
     """The options of one stage, known by ``names`` (path, name, use), with the settings put in."""
     merged = dict(options)
@@ -27,7 +23,7 @@ def overridden(
     return merged
 
 
-def check_settings(settings: Mapping[str, Any], names: Collection[str], problems: Problems) -> None:
+def check_settings(settings: Table, names: Collection[str], problems: Problems) -> None:
     """Note the settings that are for none of the stages, which are known by ``names``."""
     for key in settings:
         stage, _, option = key.rpartition(".")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from attrs import Attribute, field, frozen
+from attrs.validators import optional
 
 from rlenv.composites import is_name, number_wanted
 
@@ -17,14 +18,12 @@ RESERVED = {
 }
 
 
-def _written(_: object, __: Attribute[str], text: str) -> None:
-    if not text.strip():
-        raise ValueError("a string that is not blank is expected")
+def _must_be(wanted: str, holds: Callable[[Any], object]) -> Callable[..., None]:
+    def check(_: object, __: Attribute[Any], value: Any) -> None:
+        if not holds(value):
+            raise ValueError(f"{wanted} is expected")
 
-
-def _name(_: object, __: Attribute[str | None], name: str | None) -> None:
-    if name is not None and not is_name(name):
-        raise ValueError('a name without "/" is expected')
+    return check
 
 
 def _number(_: object, attribute: Attribute[Any], value: float | None) -> None:
@@ -32,14 +31,7 @@ def _number(_: object, attribute: Attribute[Any], value: float | None) -> None:
         raise ValueError(f"{attribute.name} is {wanted}")
 
 
-def _positive(_: object, __: Attribute[float], value: float) -> None:
-    if value <= 0:
-        raise ValueError("a number > 0 is expected")
-
-
-def _share(_: object, __: Attribute[float], mark: float) -> None:
-    if not 0 < mark <= 1:
-        raise ValueError("a number in (0, 1] is expected")
+_written = _must_be("a string that is not blank", str.strip)
 
 
 @frozen
@@ -72,8 +64,10 @@ class EnvEntry:
 
     name: str = field(validator=_written)
     description: str = ""
-    pass_mark: float = field(default=1.0, validator=_share)
-    base: float = field(default=1.0, validator=_positive)
+    pass_mark: float = field(
+        default=1.0, validator=_must_be("a number in (0, 1]", lambda x: 0 < x <= 1)
+    )
+    base: float = field(default=1.0, validator=_must_be("a number > 0", lambda x: x > 0))
     observers: Sequence[str] = ()
     response: ResponseEntry = field(factory=ResponseEntry)
     stage: Sequence[Any] = ()
@@ -98,7 +92,9 @@ class StageEntry:
     """
 
     use: str
-    name: str | None = field(default=None, validator=_name)
+    name: str | None = field(
+        default=None, validator=optional(_must_be('a name without "/"', is_name))
+    )
     weight: float | None = field(default=None, validator=_number)
     gate: float | None = field(default=None, validator=_number)
     penalty: float = field(default=0.0, validator=_number)
