@@ -48,11 +48,7 @@ def streamed(
 
 
 def _segment(
-    rows: Iterator[tuple[int, Row]],
-    crew: Crew,
-    size: int | None,
-    walk_of: WalkOf,
-    decoded: Decoded,
+    rows: Iterator[tuple[int, Row]], crew: Crew, size: int | None, walk_of: WalkOf, decoded: Decoded
 ) -> Iterator[tuple[int, Verdict]]:
     from .workers import Done
 

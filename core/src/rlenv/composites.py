@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Mapping
 from itertools import count
-from typing import Any, ClassVar, TypeAlias, TypeGuard, cast
+from typing import Any, ClassVar, TypeAlias, TypeGuard
 
 from attrs import field, frozen
 
@@ -154,16 +154,6 @@ def clamp(x: float) -> float:
     return 0.0 if x <= 0.0 else 1.0 if x >= 1.0 else x
 
 
-def _slots_of(members: Iterable[object]) -> Iterable[Slot]:
-    """Slots as they are; stages and functions get a slot each."""
-    members = tuple(members)
-    if all(isinstance(member, Slot) for member in members):
-        return cast("tuple[Slot, ...]", members)
-    from .functions import as_slots
-
-    return as_slots(members)
-
-
 class Composite:
     """A stage made of slots, stages and functions.  Subclasses implement ``fold``."""
 
@@ -172,7 +162,9 @@ class Composite:
     shapes: ClassVar[bool] = False
 
     def __init__(self, slots: Iterable[Any]) -> None:
-        self.slots: tuple[Slot, ...] = tuple(_slots_of(slots))
+        from .functions import as_slots
+
+        self.slots: tuple[Slot, ...] = tuple(as_slots(slots))
         problems = list(self._problems())
         if problems:
             raise ConfigError(*problems)

@@ -22,27 +22,22 @@ def check_group_now(
     try:
         said = check(attempts)
         if hasattr(said, "__await__"):
-            said = _awaited(said)
+            import asyncio
+
+            said = asyncio.run(_awaited(said))
     except BaseException as err:
         if isinstance(err, passes):
             raise
-        fault = fault_of(err)
-        seconds = perf_counter() - start
-        return [StageResult(leaf.path, None, fault, seconds) for _ in attempts]
+        said = StageResult(leaf.path, None, fault_of(err), perf_counter() - start)
     return each_judged(leaf, said, len(attempts), perf_counter() - start)
 
 
-def _awaited(said: Any) -> Any:
-    import asyncio
-
-    async def wait() -> Any:
-        return await said
-
-    return asyncio.run(wait())
+async def _awaited(said: Any) -> Any:
+    return await said
 
 
 def each_judged(leaf: Leaf, said: object, size: int, seconds: float) -> list[StageResult]:
-    """One StageResult per member from what ``check_group`` returned, which may be anything."""
+    """One StageResult per member from what ``check_group`` returned, which may be anything, or from its fault."""
     if type(said) is StageResult:
         return [said] * size
     if not isinstance(said, (list, tuple)) or len(said) != size:

@@ -87,11 +87,9 @@ class AsyncHost(CrewHost):
         crew = None if small else self._crew or (yield off_loop(self._hire))
         if crew is not None and not (inline and leaf in crew.left):
             here = crew.pools and text_size(run.attempt, SENT_HERE) <= SENT_HERE
-            reply = (
-                yield crew.submit(run, leaf)
-                if here
-                else (yield off_loop(crew.submit, run, leaf, threads=1))
-            )
+            send = crew.submit
+            sent = send(run, leaf) if here else (yield off_loop(send, run, leaf, threads=1))
+            reply = yield sent
             if not (inline and getattr(reply, "kind", "") in _UNSENT):
                 return crew.learn(run, leaf, reply)
         result = yield off_loop(check_now, leaf, run.attempt, ())

@@ -153,13 +153,11 @@ class LoopThread:
             if stepping is None and late:  # its task should have said so: the loop is broken
                 job, message = late[0], f"no outcome within {late[0].seconds:g} s"
                 self._abandon(loop, job, faulted(job.leaf, "timeout", message, job.seconds))
-                return
-            if stepping is not None:
+            elif stepping is not None:
                 job, spent = stepping[0], now - stepping[1]
                 if spent > min(BLOCKED_AFTER, job.seconds):
                     message = f"the stage kept the shared event loop for {spent:.1f} s; await instead of blocking"
                     self._abandon(loop, job, faulted(job.leaf, "blocked", message, spent))
-                    return
 
     def _abandon(self, loop: asyncio.AbstractEventLoop, culprit: _Job, fault: StageResult) -> None:
         with self._lock:
