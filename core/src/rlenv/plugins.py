@@ -225,10 +225,9 @@ def _api_problem(info: PluginInfo, api: Any) -> str | None:
         return f"it does not say which rlenv it is for: add RLENV_API = {API} to {info.target}"
     if type(api) is not int or api < 1:
         return f"RLENV_API is {api!r}, not an integer from 1; write RLENV_API = {API}"
-    if api > API:
-        older = f"upgrade rlenv or install an older {info.distribution}"
-        return f"it is built for hook version {api}, this rlenv has hook version {API}: {older}"
-    return None
+    older = f"upgrade rlenv or install an older {info.distribution}"
+    newer = f"it is built for hook version {api}, this rlenv has hook version {API}: {older}"
+    return newer if api > API else None
 
 
 def _hook_problems(plugin: Any, manager: PluginManager) -> Iterator[str]:

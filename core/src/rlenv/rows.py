@@ -60,9 +60,8 @@ def _reader(path: str | Path) -> Callable[[IO[bytes]], Iterator[Row]]:
 def _open(path: str | Path) -> AbstractContextManager[IO[bytes]]:
     if str(path) == "-":
         return nullcontext(sys.stdin.buffer)
-    if str(path).lower().endswith(".gz"):
-        return cast("AbstractContextManager[IO[bytes]]", gzip.open(path, "rb"))
-    return open(path, "rb")
+    opened = gzip.open if str(path).lower().endswith(".gz") else open
+    return cast("AbstractContextManager[IO[bytes]]", opened(path, "rb"))
 
 
 def _json_lines(file: IO[bytes]) -> Iterator[Row]:

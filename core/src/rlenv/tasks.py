@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from attrs import evolve
 
 from .errors import ConfigError, UnknownTask
 from .values import Task
-
-if TYPE_CHECKING:
-    from .rows import read_rows, scan_rows
-    from .taskfile import load_tasks
-
-__all__ = ["Tasks", "canonical", "load_tasks", "read_rows", "scan_rows", "task_hash"]
-
-
-def __getattr__(name: str) -> Any:
-    """The readers of files, imported when asked for."""
-    if name in ("read_rows", "scan_rows", "load_tasks"):
-        from . import rows, taskfile
-
-        return getattr(taskfile if name == "load_tasks" else rows, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Tasks(Sequence[Task]):

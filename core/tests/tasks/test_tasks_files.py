@@ -12,7 +12,8 @@ import pytest
 from rlenv import ConfigError, InputError, Task, hookimpl
 from rlenv.config import load_file
 from rlenv.plugins import registry
-from rlenv.tasks import Tasks, load_tasks
+from rlenv.taskfile import load_tasks
+from rlenv.tasks import Tasks
 
 GSM = [
     {"question": "2+2?", "answer": "Add.\n#### 4", "level": 1, "id": 7},

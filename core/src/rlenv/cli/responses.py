@@ -95,7 +95,7 @@ def survey(path: Path, shown: str, *, grouped: bool = False) -> Source:
 
 def rows(path: Path, shown: str) -> Iterator[Mapping[str, Any]]:
     """The rows as dicts, errors naming the file as the person knows it."""
-    from rlenv.tasks import read_rows
+    from rlenv.rows import read_rows
 
     try:
         for _, record in read_rows(path):
