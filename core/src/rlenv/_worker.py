@@ -58,4 +58,5 @@ if __name__ == "__main__":
     import faulthandler
 
     faulthandler.enable()
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # to print any response
     main(*map(int, sys.argv[1:4]))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 from .errors import ConfigError
@@ -119,8 +121,8 @@ def function_stage(
         if wrong:
             raise ConfigError(f'it has no parameter "{wrong[0]}", which options set')
         function = partial(function, **options)
-    inner = inspect.unwrap(_innermost(function))
-    called = inner if inspect.isroutine(inner) else inspect.unwrap(type(inner).__call__)
+    inner = _innermost(function)  # a wrapper decides, not what it wraps
+    called = inner if inspect.isroutine(inner) else type(inner).__call__
     is_async = inspect.iscoroutinefunction(called) or getattr(inner, "is_async", False)
     return (AsyncFunctionStage if is_async else FunctionStage)(function)
 
@@ -166,7 +168,9 @@ def as_slots(verifiers: Iterable[object]) -> Iterator[Any]:
 
 def declared_by(function: Any) -> dict[str, Any]:
     """What ``@stage`` declared on a function, or the class of a callable object as attributes."""
-    inner = _innermost(function)
+    if isinstance(function, partial):
+        return {**declared_by(function.func), **vars(function).get(DECLARED, {})}
+    inner = function
     own: dict[str, Any] | None = getattr(inner, DECLARED, None)
     if own is not None or inspect.isroutine(inner):
         return dict(own or {})
@@ -267,17 +271,30 @@ def _cannot_supply(name: str, unknown: list[str], parameters: set[str]) -> str:
     return f"{asked}; give the others a default, or read them from info"
 
 
-def makeup(function: Any) -> object:
+def makeup(part: Any, within: tuple[object, ...] = ()) -> object:
     """What makes a function's scores, beside the module it is defined in: for the fingerprint."""
-    if isinstance(function, partial):
-        return [function.args, function.keywords, makeup(function.func)]
-    if isinstance(function, FileFunction):
-        return function.sha256
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return getattr(function, "__dict__", "")
-    closed = inspect.getclosurevars(function).nonlocals
-    return [closed, "" if os.path.isfile(code.co_filename) else repr(_parts(code))]
+    code = getattr(part, "__code__", None)
+    if isinstance(part, FileFunction):
+        return part.sha256
+    if isinstance(part, partial):
+        own: object = "partial"
+        held = [part.func, *part.args, *chain(*sorted(part.keywords.items()))]
+    elif code is None or any(part is outer for outer in within):
+        return part if within else getattr(part, "__dict__", "")
+    else:
+        end = max(position[3] or 0 for position in code.co_positions())  # lambdas may share a line
+        place = [code.co_firstlineno, end] if os.path.isfile(code.co_filename) else _parts(code)
+        own = [repr(place), getattr(getattr(part, "__self__", None), "__dict__", "")]
+        held = [*(part.__defaults__ or ()), *chain(*(part.__kwdefaults__ or {}).items())]
+        held += chain(*closed_over(part))
+    return [own, *(makeup(each, (*within, part)) for each in held)]
+
+
+def closed_over(function: Any) -> Iterator[tuple[str, object]]:
+    """The variables of a function that are another's, by name, less those without a value yet."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        with suppress(ValueError):
+            yield name, cell.cell_contents
 
 
 def _parts(code: Any) -> tuple[object, ...]:

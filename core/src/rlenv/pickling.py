@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .errors import ConfigError
+from .functions import closed_over
 
 MOST = 10_000_000  # bytes of a stage that is shipped by value
 
@@ -80,8 +81,7 @@ def _reached(stage: object, depth: int = 3) -> Iterator[tuple[str, object]]:
         values = dict(getattr(function, "__dict__", {}))
         found = {f"the attribute {name}": value for name, value in values.items()}
     else:
-        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-        found = {f"the variable {name}": cell.cell_contents for name, cell in cells}
+        found = {f"the variable {name}": value for name, value in closed_over(function)}
         names = [name for name in code.co_names if name in function.__globals__]
         found |= {f"the global {name}": function.__globals__[name] for name in names}
     for name, value in found.items():

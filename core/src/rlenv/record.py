@@ -10,6 +10,7 @@ import attrs
 
 from .values import Fault, StageResult, Verdict
 
+LONGEST_INT = 14_000  # bits; Python writes some 4,300 digits
 _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(", ", ": ")).encode
 
 
@@ -25,7 +26,12 @@ def dumps(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The nearest JSON value: tuples and sets become lists, other objects their text, NaN becomes "nan"."""
+    """The nearest JSON value: tuples and sets become lists, other objects their text, NaN becomes "nan".
+
+    Integers too long for decimal digits become hexadecimal text.
+    """
+    if isinstance(value, int) and value.bit_length() > LONGEST_INT:
+        return hex(value)
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):

@@ -22,22 +22,31 @@ def secret() -> bytes:
         ConfigError: when the state folder cannot be read or written; ``RLENV_SECRET`` is the remedy.
     """
     global _cached  # noqa: PLW0603 - one secret a process is the point
-    inherited = sys.modules.get("rlenv.workers.inherit")
-    if inherited is not None and inherited.SECRET == WITHHELD:
+    if (inherited := _inherited()) == WITHHELD:
         raise ConfigError(
             'a function\'s worker has no secret: declare env = ("RLENV_SECRET",) on the function to have it'
         )
-    if inherited is not None and inherited.SECRET is not None:
-        return inherited.SECRET  # type: ignore[no-any-return]  # in a worker: what its parent handed over
+    if inherited is not None:
+        return inherited
     named = os.environ.get("RLENV_SECRET")
     if _cached is None or _cached[0] != named:
         _cached = (named, os.fsencode(named) if named else _from_file())
     return _cached[1]
 
 
+def handed_on() -> bytes:
+    """What this process's own workers get: the secret, or what stands for it in a worker of functions."""
+    return WITHHELD if _inherited() == WITHHELD else secret()
+
+
 def key_id() -> str:
     """Eight hex digits that name the secret without telling it."""
-    return _mac(secret(), b"rlenv key id")[:4].hex()
+    return _mac(handed_on(), b"rlenv key id")[:4].hex()
+
+
+def _inherited() -> bytes | None:
+    """In a worker: what its parent handed over."""
+    return getattr(sys.modules.get("rlenv.workers.inherit"), "SECRET", None)
 
 
 def attempt_key(task: Task, response: str) -> bytes:

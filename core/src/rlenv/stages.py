@@ -252,8 +252,8 @@ def check_declared(attributes: Mapping[str, object]) -> None:
 def class_problems(cls: type) -> Iterator[str]:
     """Attributes of a class that resemble one of a stage and would be ignored, with the nearest name."""
     options = {field.name for field in getattr(cls, "__attrs_attrs__", ())}
-    for name in dir(cls):
-        value = getattr(cls, name, None)
+    held = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+    for name, value in sorted(held.items()):  # as they stand: a descriptor may run code
         if name.startswith("_") or name in ATTRIBUTES or name in METHODS or name in options:
             continue
         for known in METHODS if callable(value) else ATTRIBUTES:
@@ -262,11 +262,13 @@ def class_problems(cls: type) -> Iterator[str]:
 
 
 def _resembles(name: str, known: str) -> bool:
-    """Whether one is a misspelling of the other: a letter or two differ.  difflib would cost an import."""
-    if abs(len(name) - len(known)) > 1:
-        return False
-    differing = sum(abs(name.count(c) - known.count(c)) for c in {*name, *known})
-    return differing <= (1 if len(known) < 6 else 2)
+    """Whether one is the other but for a letter or, where it is long, two.  difflib would cost an import."""
+    if len(name) == len(known):
+        at = [i for i, (one, other) in enumerate(zip(name, known, strict=True)) if one != other]
+        swapped = sorted(name) == sorted(known) and at[-1] - at[0] == 1
+        return swapped or (len(known) > 5 and len(at) < 3)
+    short, long = sorted((name, known), key=len)
+    return any(short == long[:i] + long[i + 1 :] for i in range(len(long)))
 
 
 @overload
@@ -298,7 +300,7 @@ def stage(verifier: T | None = None, /, **attributes: object) -> T | Callable[[T
             for name, value in attributes.items():
                 setattr(verifier, name, value)
         elif callable(verifier) and hasattr(verifier, "__dict__"):
-            vars(verifier).setdefault(DECLARED, {}).update(attributes)
+            vars(verifier)[DECLARED] = {**vars(verifier).get(DECLARED, {}), **attributes}
         else:
             raise ConfigError(f"@stage declares a function or a class, not {verifier!r:.80}")
         return verifier

@@ -36,9 +36,29 @@ def test_a_misspelled_attribute_is_an_error_with_the_nearest_name(name, value, m
         build(**{name: value})
 
 
+class Lazy:
+    """A descriptor that is of no use on the class."""
+
+    def __get__(self, stage, owner):
+        raise RuntimeError
+
+
 def test_other_names_are_the_authors_own():
     env = build(
-        limit=3, name="x", take=lambda self: 1, _were=1, weights=(1,), describe=property(len)
+        seed=0,
+        task="x",
+        mask=(),
+        shape=(1,),
+        even=True,
+        seen=(),
+        stake=1,
+        lazy=Lazy(),
+        limit=3,
+        name="x",
+        take=lambda self: 1,
+        _were=1,
+        weights=(1,),
+        describe=property(len),
     )
     assert env.verify(TASK, "") == 1.0
 
