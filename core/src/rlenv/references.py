@@ -76,8 +76,9 @@ def _inside(place: str, base: str | os.PathLike[str]) -> Path:
         )
     root = Path(base).resolve()
     path = root / place
-    if not path.is_file():
-        raise ConfigError(f"{place}: {no_such_file(path)}")
+    if not os.path.isfile(path):  # also of a name that no file can have
+        why = "it is not a file" if os.path.exists(path) else no_such_file(path)
+        raise ConfigError(f"{place}: {why}")
     if not path.resolve().is_relative_to(root):
         raise ConfigError(f"{place} leads out of the folder of the env.toml, which is not allowed")
     return path
@@ -110,9 +111,11 @@ class FileFunction:
     def _definition(self, source: bytes) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
         name, where = self.__qualname__, self.written
         try:
+            compile(source, where, "exec", dont_inherit=True)  # finds more than ast.parse does
             body = ast.parse(source, where).body
-        except (SyntaxError, ValueError) as error:
-            raise ConfigError(f"{where} is not valid Python: {error}") from None
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            why = str(error) or "it is nested too deep"
+            raise ConfigError(f"{where} is not valid Python: {why}") from None
         found: dict[str, ast.AST] = {}
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -138,6 +141,9 @@ class FileFunction:
         function = getattr(_module_of(self.path, self.sha256), self.__qualname__, None)
         if not callable(function):
             raise ConfigError(f"{self.written} leaves no function {self.__qualname__} behind")
+        if getattr(function, DECLARED, {}) != getattr(self, DECLARED):
+            how = f"{self.__qualname__} is declared by other means than @stage(...) above it"
+            raise ConfigError(f"{self.written}: {how}, which is all that the caller reads")
         return cast("Callable[..., object]", function)
 
     def __call__(self, *args: object, **kwargs: object) -> object:

@@ -1,5 +1,6 @@
 """`use = "module:name"` and `use = "./file.py:name"` in an env.toml."""
 
+import os
 import textwrap
 
 import pytest
@@ -131,6 +132,13 @@ def test_a_file_that_changes_under_an_environment_leaves_responses_unscored(fold
         ("rlenv.equal:Eqal", 'did you mean "Equal"'),
         ("rlenv:__version__", "is not a stage"),
         ("rlenv:nope:x", "one name"),
+        ("./folder.py:f", "folder.py: it is not a file"),
+        ("./pipe.py:f", "pipe.py: it is not a file"),
+        ("./" + 300 * "a" + ".py:f", "there is no such file"),
+        ("./\0.py:f", "there is no such file"),
+        ("./twice.py:f", "duplicate argument"),
+        ("./deep.py:f", "is not valid Python: it is nested too deep"),
+        ("./renamed.py:f", "declared by other means than @stage"),
     ],
 )
 def test_what_cannot_be_referred_to_is_an_error_at_load(
@@ -145,6 +153,13 @@ def test_what_cannot_be_referred_to_is_an_error_at_load(
     decorated = "import rlenv\n@rlenv.stage({})\ndef f(response): return 1.0\n"
     (folder / "decorated.py").write_text(decorated.format("needs=(int,)"))
     (folder / "typo.py").write_text(decorated.format("were='inline'"))
+    (folder / "folder.py").mkdir()
+    os.mkfifo(folder / "pipe.py")
+    (folder / "twice.py").write_text("def f(response, response): return 1.0\n")
+    (folder / "deep.py").write_text(f"x = {'-' * 200_000}1\ndef f(response): return 1.0\n")
+    (folder / "renamed.py").write_text(
+        "from rlenv import stage as declare\n@declare(may_abstain=True)\ndef f(response): ...\n"
+    )
     monkeypatch.chdir(folder)
     with pytest.raises(ConfigError, match=says):
         load(folder, use)
