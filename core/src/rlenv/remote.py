@@ -190,7 +190,9 @@ class _LoopHost(_Host):
             if door is not None:
                 self.report.begin(seconds, leaf.index)  # its clock stood while it waited
             start = perf_counter()
-            said = await check_awaited(leaf, lambda: check(run.attempt), seconds)
+            said = await check_awaited(
+                leaf, lambda: check(run.attempt), seconds, self.report.stepped
+            )
         if type(said) is not StageResult:
             said = judged(leaf, said, perf_counter() - start)
         return self._ended(said)

@@ -4,7 +4,7 @@ import functools
 import threading
 
 import pytest
-from rlenv import ConfigError, Environment, Task, stage
+from rlenv import ConfigError, Environment, Slot, Task, stage
 from rlenv.equal import Equal
 from rlenv.functions import FunctionStage
 
@@ -135,3 +135,16 @@ def test_a_variable_without_a_value_yet_is_no_obstacle_to_a_message():
     with pytest.raises(ConfigError, match=r"the variable lock \(_thread.lock\) cannot be sent"):
         Environment("e", early)
     later = 1
+
+
+def test_an_async_function_that_blocks_its_worker_is_not_run_again(tmp_path):
+    async def blocks(response):
+        import time
+
+        with (tmp_path / "runs").open("a") as file:
+            file.write("x")
+        time.sleep(60)
+
+    with Environment("e", [Slot("s", blocks, timeout=0.2)]) as env:
+        assert env.evaluate(TASK, "x").fault.kind == "timeout"
+    assert (tmp_path / "runs").read_text() == "x"

@@ -58,8 +58,8 @@ class Loop:
         slot = self._free.pop()
         report = SlotReport(self._board, slot, self._server.grace, self._server.send_partial)
         report.open(seq)
-        item = Stepped(self._item(seq, runner, body, report, slot), partial(self._step, slot))
-        task = self._loop.create_task(item)
+        report.stepped = partial(Stepped, mark=partial(self._step, slot))
+        task = self._loop.create_task(report.stepped(self._item(seq, runner, body, report, slot)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         if not self._beating:
