@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import threading
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
     from .workers import Done, Failed, Pool, Program
     from .workers.values import Env
+
+IMPORT = 30.0  # CPU seconds that a file of functions may take to import
 
 
 class Crew:
@@ -108,8 +109,8 @@ class Crew:
         for leaf in self.plan.leaves:
             function = getattr(leaf.stage, "function", None)
             if leaf.place == "worker" and isinstance(function, FileFunction):
-                program = Program("rlenv.references:make_loader", pickle.dumps(function))
-                reply = self.pool(None, leaf.env).submit(program, None).result()
+                program = Program("rlenv.workers.call:make_runner", b"rlenv.references:import_file")
+                reply = self.pool(None, leaf.env).submit(program, ((function,), IMPORT)).result()
                 if isinstance(reply, Failed):
                     problems.append(f"{leaf.who}: importing the file failed: {reply.message}")
         if problems:

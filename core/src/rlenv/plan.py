@@ -55,7 +55,7 @@ class Leaf:
         self.waits: bool = attribute(stage, "waits")
         self.warm = False  # whether it may be checked on an event loop
         self.may_abstain: bool = attribute(stage, "may_abstain")
-        self.env = _env_of(stage)
+        self.env = _env_of(slot)
         self.is_function = is_function(stage)
         self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
         own = slot.timeout if slot.timeout is not None else getattr(stage, "default_timeout", None)
@@ -68,10 +68,10 @@ class Leaf:
         return max(seconds, INLINE_SECONDS * text_size(attempt, LARGE) / max(1, self.inline_limit))
 
 
-def _env_of(stage: object) -> Env:
+def _env_of(slot: Slot) -> Env:
     """The variables that its workers may see beside harmless ones; None: all, as for an installed stage."""
-    env = attribute(stage, "env")
-    if env is None and type(stage).__module__ == "__main__":
+    env = attribute(slot.stage, "env")
+    if env is None and (type(slot.stage).__module__ == "__main__" or ":" in slot.use):
         return ()
     return None if env is None else tuple(sorted(env))
 

@@ -10,20 +10,16 @@ import ast
 import hashlib
 import inspect
 import os
-import pickle
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from .errors import ConfigError
 from .near import no_such_file, suggest
 from .stages import DECLARED, check_declared
-
-if TYPE_CHECKING:
-    from .workers.values import Report
 
 FORMS = "plugin/stage, package.module:name or ./file.py:name"
 
@@ -150,15 +146,9 @@ class FileFunction:
         return self.load()(*args, **kwargs)
 
 
-def make_loader(blob: bytes) -> Callable[[object, Report], None]:
-    """In a worker: import the file of a FileFunction, under a deadline."""
-    function: FileFunction = pickle.loads(blob)  # noqa: S301 - our caller's bytes
-
-    def load(_: object, report: Report) -> None:
-        report.begin(60.0, 0)
-        function.load()
-
-    return load
+def import_file(function: FileFunction) -> None:
+    """In a worker: import its file."""
+    function.load()
 
 
 @cache

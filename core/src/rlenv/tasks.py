@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 from attrs import evolve
@@ -30,8 +31,6 @@ class Tasks(Sequence[Task]):
         if problems:
             rest = [f"and {len(problems) - 20} more"] if len(problems) > 20 else []
             raise ConfigError(*problems[:20], *rest)
-        self._by_prompt: dict[str, list[Task]] | None = None
-        self._sha256: str | None = None
 
     @overload
     def __getitem__(self, index: int) -> Task: ...
@@ -70,10 +69,6 @@ class Tasks(Sequence[Task]):
         Raises:
             UnknownTask: when there is none, or several.
         """
-        if self._by_prompt is None:
-            self._by_prompt = {}
-            for task in self._tasks:
-                self._by_prompt.setdefault(task.prompt, []).append(task)
         found = self._by_prompt.get(prompt, [])
         if len(found) == 1:
             return found[0]
@@ -87,25 +82,29 @@ class Tasks(Sequence[Task]):
             "pass a Task, or the prompt as the task has it"
         )
 
+    @cached_property
+    def _by_prompt(self) -> dict[str, list[Task]]:
+        found: dict[str, list[Task]] = {}
+        for task in self._tasks:
+            found.setdefault(task.prompt, []).append(task)
+        return found
+
     def _hint(self, id: str) -> str:  # noqa: A002 - as above
         from .near import suggest
 
         few = self.ids if len(self) <= 2000 else self.ids[:5]  # likeness is slow
         return suggest(id, few, what="the ids are") or "there are no tasks"
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Hex digest of all tasks in order."""
-        if self._sha256 is None:
-            from hashlib import sha256
+        from hashlib import sha256
 
-            digest = sha256()
-            for t in self._tasks:
-                digest.update(
-                    canonical([t.id, t.prompt, t.answer, t.info, t.split]).encode() + b"\n"
-                )
-            self._sha256 = digest.hexdigest()
-        return self._sha256
+        digest = sha256()
+        for t in self._tasks:
+            row = canonical([t.id, t.prompt, t.answer, t.info, t.split])
+            digest.update(f"{row}\n".encode())
+        return digest.hexdigest()
 
 
 def task_hash(prompt: str, answer: Any, info: Any) -> str:

@@ -105,3 +105,10 @@ def test_settings_reach_what_is_built_from_them() -> None:
     assert env.slots[0].stage.case is True
     with pytest.raises(ConfigError, match="set_options cannot be set"):
         Environment.load("built", set_options={"equal.case": "true"})
+
+
+@pytest.mark.parametrize("name", ["by-path", "built", "broken"])
+def test_an_installed_environment_is_code(name: str) -> None:
+    with pytest.raises(ConfigError, match="which code=False rejects"):
+        Environment.load(name, code=False)
+    assert "named_envs" not in sys.modules

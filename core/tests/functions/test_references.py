@@ -188,6 +188,19 @@ def test_classes_functions_and_stages_of_a_module_verify(tmp_path, monkeypatch):
         load(tmp_path, "rlenv.equal:Equal", options={"cas": True})
 
 
+def test_a_class_that_a_reference_names_sees_no_secrets(tmp_path, monkeypatch):
+    (tmp_path / "sees_secrets.py").write_text(
+        "import os\n"
+        "from rlenv import Outcome\n"
+        "class Sees:\n"
+        "    def check(self, attempt): return Outcome(float('SOME_TOKEN' in os.environ))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("SOME_TOKEN", "value")
+    with load(tmp_path, "sees_secrets:Sees") as env:
+        assert env.verify(TASK, "42") == 0.0
+
+
 @pytest.mark.parametrize("use", ["./reward.py:score", "rlenv.equal:Equal"])
 def test_an_env_toml_from_a_stranger_names_no_code(folder, use):
     with pytest.raises(ConfigError, match="loaded with code=False"):

@@ -100,6 +100,10 @@ def load_named(name: str | os.PathLike[str], **options: Any) -> Environment:
     if entry.error:
         raise PluginError(entry.error)
     who = f"environment '{name}' ({entry.distribution} {entry.version})"
+    if options.get("code") is False:
+        raise ConfigError(
+            f"{who} runs code of its distribution, which code=False rejects; name its env.toml"
+        )
     try:
         found = resolve(entry.target)
         if callable(found) and not isinstance(found, Environment):
