@@ -263,9 +263,8 @@ class _Joined(Composite):
     """One value of all scores; ends early where no score to come, nor one that a fault hides, can change it."""
 
     join: ClassVar[Any]  # of a list of scores
-    decisive: ClassVar[
-        tuple[float, ...]
-    ]  # the values that can be certain before all scores are there
+    # The values that can be certain before all scores are there.
+    decisive: ClassVar[tuple[float, ...]]
 
     def fold(self) -> Fold:
         low, high = [0.0] * len(self.slots), [1.0] * len(self.slots)  # what each score is between

@@ -46,6 +46,9 @@ _NO_SCORE = ("list", "tuple", "set", "str", "bytes", "Iterator", "Generator",
              "Awaitable", "Coroutine", "Sequence", "Iterable", "None", "NoneType")  # fmt: skip
 
 
+_BOOLS = (Outcome(0.0), Outcome(1.0))  # what most functions return, made once
+
+
 class FunctionStage:
     """A function as a stage; it receives what its parameters name.
 
@@ -93,7 +96,8 @@ class FunctionStage:
         if self._takes_info:
             info = attempt.task.info.items()
             named = {**{key: value for key, value in info if key not in READERS}, **named}
-        return self.function(*[READERS[name](attempt) for name in self._by_place], **named)
+        said = self.function(*[READERS[name](attempt) for name in self._by_place], **named)
+        return _BOOLS[said] if type(said) is bool else said
 
     def __repr__(self) -> str:
         return f"FunctionStage({self.target})"
