@@ -141,7 +141,7 @@ class Environment:
         """The reward of this response, in [0, 1].
 
         Raises:
-            VerifierFault: when the verifier broke; 0 would be a lie.
+            VerifierFault: when the verifier broke; a 0 would be a false negative.
             UnknownTask: when no task has this prompt.
             TaskError: when the task lacks what a stage needs.
             TypeError: when the response is neither text, a Trajectory nor a list of messages.

@@ -55,7 +55,7 @@ class InputError(RlenvError):
 
 
 class VerifierFault(RlenvError):
-    """The verifier broke: there is no reward, and 0 would be a lie."""
+    """The verifier broke, so there is no reward; a 0 would be a false negative."""
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault

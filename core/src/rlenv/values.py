@@ -202,7 +202,7 @@ class Verdict:
         """The value.
 
         Raises:
-            VerifierFault: when the verifier broke, since a 0 would be a lie.
+            VerifierFault: when the verifier broke; a 0 would be a false negative.
         """
         if self.value is None:
             raise VerifierFault(self.fault or Fault("error", "the verdict has no value"))
