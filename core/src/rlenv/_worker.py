@@ -17,7 +17,8 @@ def main(socket: int, life: int, board: int) -> None:
         os.set_inheritable(fd, False)  # noqa: FBT003 - its own signature
     hello = _hello(socket)
     sys.path[:] = hello["path"]
-    _set_env("PYTHONPATH", hello["pythonpath"])
+    os.environ.pop("PYTHONPATH", None)
+    os.environ.update(hello["env"])
     inherit.SECRET = hello["secret"]
 
     from rlenv.workers.serve import Server
@@ -45,13 +46,6 @@ def _hello(socket: int) -> dict[str, Any]:
         for _, _, body in buffer.feed(data):
             return wire.load(body)  # type: ignore[no-any-return]
     os._exit(0)
-
-
-def _set_env(name: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(name, None)
-    else:
-        os.environ[name] = value
 
 
 if __name__ == "__main__":

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .workers import Done, Failed, Pool, Program
     from .workers.values import Env
 
-IMPORT = 30.0  # CPU seconds that a file of functions may take to import
-
 
 class Crew:
     """Built with the environment, so that what cannot travel is refused there; processes start when used.
@@ -99,6 +97,8 @@ class Crew:
     def import_files(self) -> None:
         """Import the files that functions come from, so that what fails is known before a response comes.
 
+        An import may take 30 CPU seconds.
+
         Raises:
             ConfigError: with every file that a worker cannot import.
         """
@@ -110,7 +110,7 @@ class Crew:
             function = getattr(leaf.stage, "function", None)
             if leaf.place == "worker" and isinstance(function, FileFunction):
                 program = Program("rlenv.workers.call:make_runner", b"rlenv.references:import_file")
-                reply = self.pool(None, leaf.env).submit(program, ((function,), IMPORT)).result()
+                reply = self.pool(None, leaf.env).submit(program, ((function,), 30.0)).result()
                 if isinstance(reply, Failed):
                     problems.append(f"{leaf.who}: importing the file failed: {reply.message}")
         if problems:

@@ -78,6 +78,7 @@ class FunctionStage:
             self.uses = ("answer",)
         self._by_place = tuple(p.name for p in supplied if p.kind is p.POSITIONAL_ONLY)
         self._by_name = tuple(p.name for p in supplied if p.kind is not p.POSITIONAL_ONLY)
+        self._reads_visible = "visible" in (*self._by_place, *self._by_name)
         self._takes_info = attribute(self, "kwargs") == "info"
 
     @property
@@ -92,12 +93,21 @@ class FunctionStage:
         return self.target.rpartition(":")[2].rpartition(".")[2].strip("<>")
 
     def check(self, attempt: Attempt) -> Any:
+        return self._noted(attempt, self._called(attempt))
+
+    def _called(self, attempt: Attempt) -> Any:
         named = {name: READERS[name](attempt) for name in self._by_name}
         if self._takes_info:
             info = attempt.task.info.items()
             named = {**{key: value for key, value in info if key not in READERS}, **named}
-        said = self.function(*[READERS[name](attempt) for name in self._by_place], **named)
-        return _BOOLS[said] if type(said) is bool else said
+        return self.function(*[READERS[name](attempt) for name in self._by_place], **named)
+
+    def _noted(self, attempt: Attempt, said: Any) -> Any:
+        """With how much the function was not shown, where it asked for the visible text."""
+        said = _BOOLS[said] if type(said) is bool else said
+        if self._reads_visible and said is not None and attempt.reading.hidden:
+            return attempt.with_hidden(said if type(said) is Outcome else outcome_of(said))
+        return said
 
     def __repr__(self) -> str:
         return f"FunctionStage({self.target})"
@@ -107,7 +117,7 @@ class AsyncFunctionStage(FunctionStage):
     """The same for ``async def``."""
 
     async def check(self, attempt: Attempt) -> Any:
-        return await super().check(attempt)
+        return self._noted(attempt, await self._called(attempt))
 
 
 def function_stage(

@@ -130,6 +130,20 @@ def test_what_a_function_may_return(returned, score):
     assert outcome(lambda response: returned).outcome.score == score
 
 
+@pytest.mark.parametrize("returned", [True, 1.0, Outcome(1.0), {"score": 1.0}])
+def test_what_was_hidden_from_a_function_is_in_its_data(returned):
+    async def later(visible):
+        return returned if visible == "42" else 0.0
+
+    thought = "<think>hm</think>42"
+    for function in (inline(lambda visible: returned if visible == "42" else 0.0), later):
+        with Environment("e", function) as env:
+            said = env.evaluate(TASK, thought).results[0].outcome
+            assert (said.score, dict(said.data)) == (1.0, {"hidden": len(thought) - 2})
+            assert dict(env.evaluate(TASK, "42").results[0].outcome.data) == {}
+    assert outcome(lambda visible: None, thought).fault.kind == "contract"
+
+
 def test_numbers_and_bools_of_numpy_are_scores():
     numpy = pytest.importorskip("numpy")
     assert outcome(lambda response: numpy.bool_(1)).outcome.score == 1.0

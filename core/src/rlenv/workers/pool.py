@@ -163,7 +163,7 @@ class Pool:
     def _hello(self) -> dict[str, Any]:
         return {
             "path": list(map(str, sys.path)),
-            "pythonpath": os.environ.get("PYTHONPATH"),
+            "env": {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ},
             "secret": self._secret,
             "memory_mb": self.memory_mb,
             "grace": self._grace,
