@@ -239,9 +239,9 @@ def test_the_reference_is_what_the_code_says(tmp_path: Path) -> None:
     assert stale == [], "run `python docs/generate.py` and commit what it writes"
 
 
-def test_the_map_of_the_house_shows_what_is_there() -> None:
+def test_the_repository_layout_shows_what_is_there() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    drawn = re.search(r"^## The house\n```\n(.*?)^```", readme, re.M | re.S)
+    drawn = re.search(r"^## Repository layout\n```\n(.*?)^```", readme, re.M | re.S)
 
     assert drawn is not None
     shown = {line.split()[0].rstrip("/") for line in drawn[1].splitlines() if line.strip()}
