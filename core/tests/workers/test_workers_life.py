@@ -20,10 +20,10 @@ SCRIPT = str(Path(__file__).parent / "helpers" / "callers.py")
 
 
 def gone(pid):
-    """Whether the process has ended; a zombie has."""
+    """Whether the process has ended; a zombie has, and one that is reaped while its file is read."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return True
 
 
@@ -37,7 +37,8 @@ def wait_for(condition, what):
 def children():
     found = set()
     for thread in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # a thread that ended meanwhile has none
+        # A thread that ended meanwhile has none.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             found.update((thread / "children").read_text().split())
     return found
 
