@@ -1,14 +1,22 @@
-"""Score files for tests: an environment of a few tasks, and rows as `rlenv score` writes them."""
+"""What tests of this distribution get: an environment, and score files as `rlenv score` writes them."""
 
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from rlenv import Environment
 from rlenv_cli.app import cli
 from rlenv_cli.scores import SCHEMA
+
+HELPERS = str(Path(__file__).parent / "helpers")
+if HELPERS not in sys.path:
+    sys.path.append(HELPERS)
+
+from train_cases import right  # noqa: E402 - found through the line above
 
 FAULT = {"kind": "error", "message": "broke", "transient": False}
 
@@ -59,6 +67,12 @@ class Scores:
     @property
     def rows(self):
         return [json.loads(line) for line in self.out.read_text("ascii").splitlines()]
+
+
+@pytest.fixture
+def env():
+    with Environment("sums", [right]) as made:
+        yield made
 
 
 @pytest.fixture

@@ -8,32 +8,15 @@ import json
 import math
 import pickle
 import sys
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from types import SimpleNamespace
 
 import pytest
-import rlenv
-from rlenv import Attempt, ConfigError, Environment, Outcome, TaskError, VerifierFault
+from rlenv import ConfigError, Environment, TaskError, VerifierFault
 from rlenv_train import areal_reward, nemo_gym_verify, openrlhf_reward, slime_reward, verl_score
-
-GOLD = "the-secret-gold"
-
-
-@rlenv.stage(where="inline")
-def right(response, answer):
-    if response == "break":
-        raise RuntimeError(f"cannot compare with {answer}")
-    return response == answer
-
-
-@pytest.fixture
-def env():
-    with Environment("sums", [right]) as made:
-        yield made
-
+from train_cases import GOLD, Longest
 
 # -- OpenRLHF: reward_func(queries, prompts, labels) -> {"rewards", "scores", "extra_logs"} --------
 
@@ -104,14 +87,6 @@ def test_what_slime_removed_stays_removed(env):
     slime(slime_reward(env), before)
 
     assert before.remove_sample is True
-
-
-class Longest:
-    phase, where = "judge", "inline"
-
-    def check_group(self, attempts: Sequence[Attempt]) -> list[Outcome]:
-        longest = max(len(attempt.response) for attempt in attempts)
-        return [Outcome(float(len(attempt.response) == longest)) for attempt in attempts]
 
 
 def test_a_stage_that_compares_needs_a_group_of_slime():

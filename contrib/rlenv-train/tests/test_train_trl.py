@@ -7,36 +7,12 @@ import logging
 import math
 import pickle
 import warnings
-from collections.abc import Sequence
 
 import pytest
 import rlenv
-from rlenv import Attempt, ConfigError, Environment, Outcome, Task, VerifierFault
+from rlenv import ConfigError, Environment, Task, VerifierFault
 from rlenv_train import trl_reward
-
-GOLD = "the-secret-gold"
-
-
-@rlenv.stage(where="inline")
-def right(response, answer):
-    if response == "break":
-        raise RuntimeError(f"cannot compare with {answer}")
-    return response == answer
-
-
-@rlenv.stage(where="inline")
-def short(response):
-    return len(response) <= 5
-
-
-class Best:
-    """1 for the longest of the responses to a task, 0 for the others."""
-
-    phase, where = "judge", "inline"
-
-    def check_group(self, attempts: Sequence[Attempt]) -> list[Outcome]:
-        longest = max(len(attempt.response) for attempt in attempts)
-        return [Outcome(float(len(attempt.response) == longest)) for attempt in attempts]
+from train_cases import GOLD, Longest, right, short
 
 
 class Trainer:
@@ -50,13 +26,6 @@ class Trainer:
 
     def log_metric(self, name, value):
         self.logged[name] = value
-
-
-@pytest.fixture
-def env():
-    with Environment("sums", [right]) as made:
-        made.evaluate(Task("x", answer="x"), "x")
-        yield made
 
 
 def call(reward, completions, trainer=None, **columns):
@@ -305,7 +274,7 @@ def test_other_functions_of_the_trainer_are_warned_about(env):
 
 @pytest.fixture
 def best():
-    with Environment("best", [Best()]) as made:
+    with Environment("best", [Longest()]) as made:
         yield made
 
 

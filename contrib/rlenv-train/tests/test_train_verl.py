@@ -8,23 +8,11 @@ import logging
 
 import pytest
 import rlenv
-from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, Task, TaskError, VerifierFault
+from rlenv import ConfigError, Environment, Slot, Task, TaskError, VerifierFault
 from rlenv_train import verl_score
+from train_cases import GOLD, Longest, right, short
 
-GOLD = "the-secret-gold"
 KEYS = {"score", "unscored", "fault", "stage/right", "stage/short"}
-
-
-@rlenv.stage(where="inline")
-def right(response, answer):
-    if response == "break":
-        raise RuntimeError(f"cannot compare with {answer}")
-    return response == answer
-
-
-@rlenv.stage(where="inline")
-def short(response):
-    return len(response) <= 5
 
 
 @pytest.fixture
@@ -87,14 +75,7 @@ def test_no_log_and_no_extra_shows_the_answer(env, caplog):
     assert GOLD not in str(call(verl_score(env), "break", GOLD)) + caplog.text
 
 
-class Best:
-    phase, where = "judge", "inline"
-
-    def check_group(self, attempts: list[Attempt]) -> list[Outcome]:
-        return [Outcome(1.0) for _ in attempts]
-
-
 def test_a_stage_that_compares_is_an_error_at_construction():
-    wanted = r"best: compares .* verl gives one at a time"
-    with Environment("best", [Best()]) as env, pytest.raises(ConfigError, match=wanted):
+    wanted = r"longest: compares .* verl gives one at a time"
+    with Environment("best", [Longest()]) as env, pytest.raises(ConfigError, match=wanted):
         verl_score(env)

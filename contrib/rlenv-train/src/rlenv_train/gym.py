@@ -11,7 +11,6 @@ from rlenv import ConfigError, Task, Verdict
 from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
-from .patience import Patience
 from .rows import Message
 from .single import Judge
 
@@ -70,8 +69,7 @@ def gymnasium_env(
                 raise RuntimeError("the episode is over: call reset")
             verdict = judge.env.evaluate(self._task, str(action))
             self._task = None
-            reward = unscored if verdict.value is None else verdict.value
-            return "", reward, verdict.scored, not verdict.scored, _info(verdict)
+            return "", judge.reward(verdict), verdict.scored, not verdict.scored, _info(verdict)
 
         def close(self) -> None:
             judge.env.close()
@@ -107,7 +105,7 @@ def skyrl_env(
     """
     from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-    judge, left = Judge(env, "SkyRL", id, unscored=unscored), Patience(patience)
+    judge = Judge(env, "SkyRL", id, unscored=unscored, patience=patience)
 
     class RlenvTextEnv(BaseTextEnv):  # type: ignore[misc] # SkyRL-Gym is not installed with rlenv
         def __init__(self, env_config: object = None, extras: Extras | None = None) -> None:  # noqa: ARG002
@@ -125,10 +123,9 @@ def skyrl_env(
 
         def step(self, action: str) -> BaseTextEnvStepOutput:
             verdict = judge.verdict(self._prompt, action, self._answer, self._info)
-            left.seen([verdict], scored=verdict.scored)
+            reward = judge.reward(verdict)
             scores = {f"stage/{path}": score for path, score in stage_scores(verdict).items()}
             self._metrics = {"unscored": float(not verdict.scored), **scores}
-            reward = unscored if verdict.value is None else verdict.value
             return BaseTextEnvStepOutput(observations=[], reward=reward, done=True, metadata=_info(verdict))  # fmt: skip
 
         def get_metrics(self) -> dict[str, float]:

@@ -16,7 +16,6 @@ from rlenv import ConfigError, Environment, Fault, RlenvError, TaskError, Verdic
 from .batch import all_input, judge, reason
 from .environments import AnyEnvironment
 from .metrics import batch_metrics, stage_scores
-from .patience import Patience
 from .rows import Message, Text
 from .single import Judge
 
@@ -42,7 +41,7 @@ def openrlhf_reward(
     Raises:
         ConfigError: when a stage compares the responses to one task.
     """
-    one, left = Judge(env, "OpenRLHF", unscored=unscored), Patience(patience)
+    one = Judge(env, "OpenRLHF", unscored=unscored, patience=patience)
 
     def reward_func(
         queries: Sequence[str], prompts: Sequence[str], labels: Sequence[object], **_: object
@@ -51,8 +50,7 @@ def openrlhf_reward(
 
         rows = zip(queries, prompts, labels, strict=True)
         verdicts = [one.verdict(p, _response(q, p), label) for q, p, label in rows]
-        left.seen(verdicts, scored=any(verdict.scored for verdict in verdicts))
-        rewards = torch.tensor([_number(verdict, unscored) for verdict in verdicts])
+        rewards = torch.tensor(one.rewards(verdicts))
         metrics = batch_metrics(verdicts).items()
         logs = {key: torch.tensor(value) for key, value in metrics if not key.startswith("fault/")}
         return {"rewards": rewards, "scores": rewards, "extra_logs": logs}
@@ -64,10 +62,6 @@ def _response(query: str, prompt: str) -> str:
     if prompt not in query:
         raise TaskError("the query lacks its prompt, so it is unknown where the response begins")
     return query.partition(prompt)[2]
-
-
-def _number(verdict: Verdict, unscored: float) -> float:
-    return unscored if verdict.value is None else verdict.value
 
 
 class Sample(Protocol):
@@ -98,7 +92,7 @@ def slime_reward(
         id: the key of the sample's metadata that holds the id of a task of the environment.
         patience: how many calls in a row may stay without a score.
     """
-    one, left = Judge(env, "slime", id, groups=True, unscored=unscored), Patience(patience)
+    one = Judge(env, "slime", id, groups=True, unscored=unscored, patience=patience)
 
     async def custom_rm(
         args: object,  # noqa: ARG001 - slime's signature
@@ -107,29 +101,26 @@ def slime_reward(
     ) -> float | list[float]:
         samples = sample if isinstance(sample, Sequence) else [sample]
         size = len(samples) if isinstance(sample, Sequence) else None
-        verdicts = await asyncio.to_thread(_judged, one, samples, size, first=left.first)
-        left.seen(verdicts, scored=any(verdict.scored for verdict in verdicts))
+        verdicts = await asyncio.to_thread(_judged, one, samples, size)
         scores = [verdict.value for verdict in verdicts if verdict.value is not None]
-        instead = mean(scores) if scores else unscored
+        instead = mean(scores) if scores else None
         for each, verdict in zip(samples, verdicts, strict=True):
             each.remove_sample = each.remove_sample or not verdict.scored
-        rewards = [_number(verdict, instead) for verdict in verdicts]
+        rewards = one.rewards(verdicts, instead)
         return rewards if isinstance(sample, Sequence) else rewards[0]
 
     return custom_rm
 
 
-def _judged(
-    one: Judge, samples: Sequence[Sample], size: int | None, *, first: bool
-) -> list[Verdict]:
+def _judged(one: Judge, samples: Sequence[Sample], size: int | None) -> list[Verdict]:
     try:
         tasks = [one.task(each.prompt, each.label, each.metadata or {}) for each in samples]
         rows = [(task, each.response) for task, each in zip(tasks, samples, strict=True)]
         verdicts = judge(one.env, rows, size)
-        if first and (lack := all_input(verdicts)):
+        if one.first and (lack := all_input(verdicts)):
             raise ConfigError(f"{one.env.name}: {lack}")
     except RlenvError as error:
-        if first:
+        if one.first:
             raise
         return [Verdict(None, fault=Fault("input", str(error)))] * len(samples)
     return verdicts
@@ -140,7 +131,7 @@ class ArealReward:
 
     def __init__(self, path: str, answer: str, unscored: float, patience: int) -> None:
         self._given = path, answer, unscored, patience
-        self._judge, self._left = Judge(path, "AReaL", unscored=unscored), Patience(patience)
+        self._judge = Judge(path, "AReaL", unscored=unscored, patience=patience)
 
     def __call__(
         self,
@@ -150,11 +141,10 @@ class ArealReward:
         completion_ids: object,  # noqa: ARG002 - as above
         **data: object,
     ) -> float:
-        _, answer, unscored, _ = self._given
+        answer = self._given[1]
         info = {key: value for key, value in data.items() if key != answer}
         verdict = self._judge.verdict(prompt, completions, data.get(answer), info)
-        self._left.seen([verdict], scored=verdict.scored)
-        return _number(verdict, unscored)
+        return self._judge.reward(verdict)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _areal, self._given
@@ -216,7 +206,7 @@ def nemo_gym_verify(
         said = _said(_field(body, "response", "output"))
         verdict = await one.averdict(prompt, said, body.get(answer), info)
         why = None if verdict.scored else reason(verdict)
-        found = {"reward": _number(verdict, unscored), "mask_sample": not verdict.scored}
+        found = {"reward": one.reward(verdict), "mask_sample": not verdict.scored}
         return {**body, **found, "failure_reason": why, "reward_components": stage_scores(verdict)}
 
     return verify

@@ -9,6 +9,7 @@ from rlenv import Composite, ConfigError, Environment, Fault, RlenvError, Slot, 
 from .batch import needs_no_group
 from .combine import LARGEST
 from .environments import AnyEnvironment, open_environment
+from .patience import Patience
 from .rows import Text, prompt_text
 
 
@@ -24,9 +25,11 @@ class Judge:
         id: the key of ``info`` that holds the id of a task.
         groups: it may give whole groups too.
         unscored: the number for an unscored response, where the framework has nothing else.
+        patience: how many calls of ``rewards`` in a row may stay without a score; None: any number.
 
     Raises:
-        ConfigError: when a stage compares the responses to one task, or ``unscored`` is not a number of a trainer.
+        ConfigError: when a stage compares the responses to one task, ``unscored`` is not a number of a trainer,
+            or the patience is not a positive integer.
     """
 
     def __init__(
@@ -37,13 +40,15 @@ class Judge:
         *,
         groups: bool = False,
         unscored: float = 0.0,
+        patience: int | None = None,
     ) -> None:
         if not abs(unscored) <= LARGEST:  # NaN is not
             raise ConfigError(f"unscored is a finite number of 32 bits, not {unscored!r}")
         self.env = open_environment(env)
         if not groups:
             needs_no_group(self.env, who)
-        self._id, self._first = id, True
+        self._id, self._unscored, self.first = id, unscored, True
+        self._patience = None if patience is None else Patience(patience)
 
     def task(self, prompt: Text, answer: object, info: Mapping[str, object]) -> Task:
         """The task of a row.
@@ -66,7 +71,7 @@ class Judge:
             verdict = self.env.evaluate(self.task(prompt, answer, info), response)
         except (RlenvError, TypeError) as error:
             verdict = self._failed(error)
-        self._first = False
+        self.first = False
         return verdict
 
     async def averdict(
@@ -77,11 +82,31 @@ class Judge:
             verdict = await self.env.aevaluate(self.task(prompt, answer, info), response)
         except (RlenvError, TypeError) as error:
             verdict = self._failed(error)
-        self._first = False
+        self.first = False
         return verdict
 
+    def rewards(self, verdicts: Sequence[Verdict], unscored: float | None = None) -> list[float]:
+        """A number for each verdict of one call, for frameworks without a value that says unscored.
+
+        Args:
+            verdicts: of the responses that the framework gave at once.
+            unscored: the number for an unscored response, if it is not that of the constructor.
+
+        Raises:
+            VerifierFault: when it is one call too many without a score.
+        """
+        self.first = False
+        if self._patience is not None:
+            self._patience.seen(verdicts, scored=any(verdict.scored for verdict in verdicts))
+        instead = self._unscored if unscored is None else unscored
+        return [instead if verdict.value is None else verdict.value for verdict in verdicts]
+
+    def reward(self, verdict: Verdict) -> float:
+        """The number for one verdict; see ``rewards``."""
+        return self.rewards([verdict])[0]
+
     def _failed(self, error: Exception) -> Verdict:
-        if self._first:
+        if self.first:
             raise error
         return Verdict(None, fault=Fault("input", str(error)))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
-from .patience import Patience
 from .rows import Text
 from .single import Judge
 
@@ -109,16 +108,15 @@ def verifiers_rubric(
     """
     from verifiers import Rubric
 
-    judge, left = Judge(env, "verifiers", id, unscored=unscored), Patience(patience)
+    judge = Judge(env, "verifiers", id, unscored=unscored, patience=patience)
 
     async def rlenv(
         prompt: Text, completion: Text, answer: object, info: object, state: dict[str, object]
     ) -> float:
         known = info if isinstance(info, Mapping) else {}
         verdict = await judge.averdict(prompt, completion, answer, known)
-        left.seen([verdict], scored=verdict.scored)
         state["rlenv_unscored"] = float(not verdict.scored)
-        return unscored if verdict.value is None else verdict.value
+        return judge.reward(verdict)
 
     async def rlenv_unscored(state: Mapping[str, float]) -> float:
         return state.get("rlenv_unscored", 1.0)

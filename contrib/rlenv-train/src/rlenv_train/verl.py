@@ -10,7 +10,6 @@ from rlenv import Verdict
 from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
-from .patience import Patience
 from .single import Judge, stage_paths
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ def verl_score(
     Raises:
         ConfigError: when a stage compares the responses to one task.
     """
-    judge = Judge(env, "verl", id, unscored=unscored)
-    record = _Record(judge, unscored, patience)
+    judge = Judge(env, "verl", id, unscored=unscored, patience=patience)
+    record = _Record(judge)
 
     async def compute_score(
         data_source: str,  # noqa: ARG001 - verl passes it by name
@@ -77,8 +76,8 @@ def verl_manager(
     """
     from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
-    judge = Judge(env, "verl", id, unscored=unscored)
-    record = _Record(judge, unscored, patience)
+    judge = Judge(env, "verl", id, unscored=unscored, patience=patience)
+    record = _Record(judge)
 
     class RlenvRewardManager(RewardManagerBase):  # type: ignore[misc] # verl is not installed with rlenv
         def __init__(
@@ -105,15 +104,13 @@ def verl_manager(
 class _Record:
     """What verl keeps of a verdict: the same keys for each."""
 
-    def __init__(self, judge: Judge, unscored: float, patience: int) -> None:
-        self._unscored, self._patience = unscored, Patience(patience)
-        self._paths = stage_paths(judge.env)
+    def __init__(self, judge: Judge) -> None:
+        self._judge, self._paths = judge, stage_paths(judge.env)
 
     def of(self, verdict: Verdict) -> Extras:
-        self._patience.seen([verdict], scored=verdict.scored)
         scores = stage_scores(verdict)
         return {
-            "score": self._unscored if verdict.value is None else verdict.value,
+            "score": self._judge.reward(verdict),
             "unscored": float(not verdict.scored),
             "fault": "" if verdict.scored else reason(verdict).partition(" ")[0],
             **{f"stage/{path}": scores.get(path, 0.0) for path in self._paths},

@@ -4,20 +4,7 @@ import json
 from statistics import stdev
 
 import pytest
-
-MESSAGES = [
-    {"role": "system", "content": "Be short."},
-    {"role": "user", "content": "Capital 1?"},
-    {"role": "assistant", "content": "1"},
-]
-
-
-def user(text):
-    return [{"role": "user", "content": text}]
-
-
-def assistant(text):
-    return [{"role": "assistant", "content": text}]
+from train_cases import MESSAGES, assistant, user
 
 
 def test_a_pair_is_the_best_and_the_worst_response_to_a_task(scores):

@@ -7,20 +7,7 @@ import tracemalloc
 
 import pytest
 from rlenv_train.data.output import replacing
-
-MESSAGES = [
-    {"role": "system", "content": "Be short."},
-    {"role": "user", "content": "Capital 1?"},
-    {"role": "assistant", "content": "1"},
-]
-
-
-def user(text):
-    return [{"role": "user", "content": text}]
-
-
-def assistant(text):
-    return [{"role": "assistant", "content": text}]
+from train_cases import MESSAGES, user
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])

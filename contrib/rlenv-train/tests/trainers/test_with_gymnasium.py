@@ -5,23 +5,15 @@ from __future__ import annotations
 import warnings
 
 import pytest
-import rlenv
 from page import run_program, write_files
 from rlenv import ConfigError, Environment, Task, VerifierFault
 from rlenv_train import gymnasium_env, skyrl_env
+from train_cases import right
 
 pytest.importorskip("gymnasium", reason="Gymnasium is not installed here: `make test-trainers` runs this")  # fmt: skip
 
 import skyrl_gym
 from gymnasium.utils.env_checker import check_env
-
-
-@rlenv.stage(where="inline")
-def right(response, answer):
-    if response == "break":
-        raise RuntimeError(f"cannot compare with {answer}")
-    return response == answer
-
 
 TASKS = [Task(f"{n} + ½ é=", answer=str(n), id=f"t{n}") for n in range(4)]
 

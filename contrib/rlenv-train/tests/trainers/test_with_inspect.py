@@ -9,6 +9,7 @@ import rlenv
 from page import run_program, write_files
 from rlenv import Environment, Task
 from rlenv_train import inspect_scorer
+from train_cases import GOLD
 
 pytest.importorskip("inspect_ai", reason="Inspect is not installed here: `make test-trainers` runs this")  # fmt: skip
 
@@ -16,8 +17,6 @@ import inspect_ai
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput
 from inspect_ai.solver import solver
-
-GOLD = "the-secret-gold"
 
 
 @rlenv.stage(where="inline")
