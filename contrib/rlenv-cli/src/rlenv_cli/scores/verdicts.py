@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
-from rlenv.composites import Composite, Slot
+from attrs import asdict
+from rlenv.composites import Composite, Slot, is_number
 from rlenv.stages import attribute
-from rlenv.values import Fault, Outcome, StageResult, Verdict
+from rlenv.values import Fault, Outcome, StageResult, Verdict, unit_score
 
 from .records import FaultRecord, OutcomeRecord, ResultRecord, StageRecord, VerdictRecord
 
@@ -57,9 +58,7 @@ def _row(slot: Slot | None, result: StageResult) -> StageRecord:
 
 def fault_to_dict(fault: Fault | None) -> FaultRecord | None:
     """The fault as a record; None where there is none."""
-    if fault is None:
-        return None
-    return {"kind": fault.kind, "message": fault.message, "transient": fault.transient}
+    return cast("FaultRecord", asdict(fault)) if fault else None
 
 
 def verdict_to_dict(verdict: Verdict) -> VerdictRecord:
@@ -77,51 +76,56 @@ def verdict_to_dict(verdict: Verdict) -> VerdictRecord:
 def _result_to_dict(result: StageResult) -> ResultRecord:
     return {
         "stage": result.stage,
-        "outcome": None if result.outcome is None else _outcome_to_dict(result.outcome),
+        "outcome": cast("OutcomeRecord", result.outcome and asdict(result.outcome, recurse=False)),
         "fault": fault_to_dict(result.fault),
         "seconds": result.seconds,
         "children": [_result_to_dict(child) for child in result.children],
     }
 
 
-def _outcome_to_dict(outcome: Outcome) -> OutcomeRecord:
-    return {
-        "score": outcome.score,
-        "detail": outcome.detail,
-        "data": outcome.data,
-        "steps": outcome.steps,
-        "private": outcome.private,
-    }
+def verdict_from_dict(record: object) -> Verdict:
+    """The verdict that ``verdict_to_dict`` wrote, also after a trip through JSON.
+
+    The record may come from a file or a process that is not trusted: every value is checked, none is executed.
+
+    Raises:
+        ValueError: when it is no such record, or a score in it is no finite float in [0, 1].
+    """
+    match record:
+        case {
+            "value": value, "raw": raw, "stopped_at": str() | None as stopped_at, "fault": fault,
+            "fingerprint": str(fingerprint), "results": [*results],
+        } if raw is None or is_number(raw):  # fmt: skip
+            score = None if value is None else unit_score(value)
+            found = tuple(map(_result_from_dict, results))
+            return Verdict(score, found, stopped_at, fingerprint, raw, _fault_from_dict(fault))
+    raise ValueError("not the record of a verdict")
 
 
-def verdict_from_dict(record: VerdictRecord) -> Verdict:
-    """The verdict that ``verdict_to_dict`` wrote, also after a trip through JSON."""
-    return Verdict(
-        record["value"],
-        tuple(_result_from_dict(result) for result in record["results"]),
-        record["stopped_at"],
-        record["fingerprint"],
-        record["raw"],
-        _fault_from_dict(record["fault"]),
-    )
+def _result_from_dict(record: object) -> StageResult:
+    match record:
+        case {
+            "stage": str(stage), "outcome": outcome, "fault": fault, "seconds": seconds, "children": [*children],
+        } if is_number(seconds) and (outcome is None or fault is None):  # fmt: skip
+            inner = tuple(map(_result_from_dict, children))
+            said = _outcome_from_dict(outcome), _fault_from_dict(fault)
+            return StageResult(stage, *said, seconds, inner)
+    raise ValueError("not the record of a stage")
 
 
-def _result_from_dict(record: ResultRecord) -> StageResult:
-    outcome = record["outcome"]
-    return StageResult(
-        record["stage"],
-        None if outcome is None else _outcome_from_dict(outcome),
-        _fault_from_dict(record["fault"]),
-        record["seconds"],
-        tuple(_result_from_dict(child) for child in record["children"]),
-    )
+def _outcome_from_dict(record: object) -> Outcome | None:
+    match record:
+        case None:
+            return None
+        case {"score": score, "detail": str(detail), "data": Mapping() as data, "steps": steps, "private": Mapping() as private}:  # fmt: skip
+            return Outcome(score, detail, data, steps, private)
+    raise ValueError("not the record of an outcome")
 
 
-def _outcome_from_dict(record: OutcomeRecord) -> Outcome:
-    return Outcome(
-        record["score"], record["detail"], record["data"], record["steps"], record["private"]
-    )
-
-
-def _fault_from_dict(record: FaultRecord | None) -> Fault | None:
-    return None if record is None else Fault(record["kind"], record["message"], record["transient"])
+def _fault_from_dict(record: object) -> Fault | None:
+    match record:
+        case None:
+            return None
+        case {"kind": str(kind), "message": str(message), "transient": bool(transient)}:
+            return Fault(kind, message, transient)
+    raise ValueError("not the record of a fault")
