@@ -21,7 +21,7 @@ from .errors import ConfigError
 from .near import no_such_file, suggest
 from .stages import DECLARED, check_declared
 
-FORMS = "plugin/stage, package.module:name or ./file.py:name"
+FORMS = "package.module:name or ./file.py:name"
 
 
 def is_reference(use: str) -> bool:

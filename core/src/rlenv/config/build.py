@@ -14,7 +14,7 @@ from rlenv.near import suggest
 from rlenv.plan import Plan
 from rlenv.plugins import registry
 from rlenv.record import plain
-from rlenv.references import is_reference, refer
+from rlenv.references import is_reference
 from rlenv.stages import is_stage
 from rlenv.tasks import Tasks
 from rlenv.values import Task
@@ -151,8 +151,7 @@ def _stage(
         only = "only composites such as core/any do"
         problems.add(at(path, "stage"), f"{use} takes no [[stage.stage]]; {only}")
     elif is_reference(use) and not isinstance(cls, type):
-        given = {"found": cls, "options": options}
-        made = construct(_of_code, given, at(path, "use"), problems)
+        made = construct(_of_code, {"found": cls, "options": options}, at(path, "use"), problems)
     else:
         made = build(cls, options, below, problems)
     return BAD if len(problems.found) > before else made
@@ -160,11 +159,7 @@ def _stage(
 
 def _named(use: str, problems: Problems) -> Any:
     """What ``use`` names: a class of a plugin, or a class, function or stage in a module or file."""
-    if not is_reference(use):
-        return registry().stage_type(use)
-    if not problems.code:
-        raise ConfigError("it names code, and this is loaded with code=False; use plugin/stage")
-    return refer(use, problems.base)
+    return problems.refer(use) if is_reference(use) else registry().stage_type(use)
 
 
 def _of_code(found: object, options: Table) -> object:
@@ -177,9 +172,7 @@ def _of_code(found: object, options: Table) -> object:
 
 
 def _as_json(options: Table) -> Mapping[str, object]:
-    made = plain(options)
-    assert isinstance(made, dict)
-    return made
+    return {str(key): plain(value) for key, value in options.items()}
 
 
 def _unplain(value: object, path: str) -> Iterator[tuple[str, object]]:

@@ -45,7 +45,7 @@ _LISTS: dict[object, Callable[[Iterable[object]], object]] = {
 }  # fmt: skip
 _TABLES, _UNIONS = (dict, Mapping), (Union, UnionType)
 _WORDS: dict[object, str] = {
-    str: "a string", int: "an integer", float: "a number", bool: "true or false", type(None): "nothing", None: "nothing", File: "the path of a file", Any: "a value", object: "a value",
+    str: "a string", int: "an integer", float: "a number", bool: "true or false", type(None): "nothing", None: "nothing", File: "the path of a file", Any: "a value", object: "a value", Callable: "a function, as package.module:name or ./file.py:name",
 }  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def fit(value: object, kind: object, path: str, problems: Problems) -> object:
 def _union(value: object, kind: object, path: str, problems: Problems) -> object:
     deepest: list[tuple[str, str]] = []
     for arm in get_args(kind):
-        trial = Problems(base=problems.base)
+        trial = Problems(base=problems.base, code=problems.code)
         fitted = fit(value, arm, path, trial)
         if not trial.found:
             return fitted
@@ -103,6 +103,8 @@ def _leaf(value: Any, kind: Any, problems: Problems) -> object:
     """A value of its own; raises where it does not fit."""
     if get_origin(kind) is Literal:
         return next(v for v in get_args(kind) if v == value and type(v) is type(value))
+    if get_origin(kind) is Callable and type(value) is str:
+        return problems.refer(value)
     if kind is File and type(value) is str:
         return File(value, problems.base)
     if kind is float and type(value) is int:
@@ -224,7 +226,7 @@ def describe(kind: object) -> str:
         return "a list of " + re.sub(r"^an? ([a-z]+)$", r"\1s", item)
     if origin in _TABLES or _is_record(kind):
         return "a table"
-    return _WORDS.get(kind, getattr(kind, "__name__", str(kind)))
+    return _WORDS.get(origin, getattr(kind, "__name__", str(kind)))
 
 
 @frozen

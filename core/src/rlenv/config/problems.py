@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from attrs import define, field
 
-from rlenv.errors import RlenvError, reject
+from rlenv.errors import ConfigError, RlenvError, reject
+from rlenv.references import refer
 
 Table: TypeAlias = Mapping[str, object]
 _BELOW = re.compile(r"([a-z_]\w*(?:\[\d+\]|\[\d+\]\.\w+|\.\w+\[\d+\])+(?:\.\w+)*): ")
@@ -23,7 +24,7 @@ class Problems:
     Args:
         source: what the paths are in: a file's name, or "" for a mapping.
         base: the folder that files are relative to.
-        code: whether ``use`` may name a module or file.
+        code: whether code may be named, by module or file.
     """
 
     source: str = ""
@@ -43,6 +44,16 @@ class Problems:
             below = _BELOW.match(line)
             where = f"{path}.{below[1]}".strip(".") if below else path
             self.add(where, line[below.end() :] if below else line)
+
+    def refer(self, use: str) -> object:
+        """The function, class or stage that ``use`` names.
+
+        Raises:
+            ConfigError: it is not there, or no code may be named.
+        """
+        if not self.code:
+            raise ConfigError("it names code, and this is loaded with code=False; use plugin/stage")
+        return refer(use, self.base)
 
     def lines(self) -> list[str]:
         return [self._line(path, text) for path, text in self.found]

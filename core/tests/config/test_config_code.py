@@ -1,0 +1,80 @@
+"""An option that is a function names code, by the rules of ``use = "module:name"``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+from attrs import frozen
+from rlenv import ConfigError, Environment, Outcome, Task, hookimpl
+from rlenv.plugins import registry
+
+
+@frozen(slots=False)
+class Calls:
+    """A stage that calls what it is given."""
+
+    function: Callable[..., float]
+    other: Callable[..., float] | None = None
+
+    def check(self, attempt):
+        return Outcome(float(self.function(attempt.response)))
+
+
+@pytest.fixture(autouse=True)
+def plugin():
+    @hookimpl
+    def rlenv_stages():
+        return {"calls": Calls}
+
+    registry().register(SimpleNamespace(rlenv_stages=rlenv_stages), "calling")
+    yield
+    registry().unregister("calling")
+
+
+@pytest.fixture
+def load(tmp_path):
+    source = f"import os\nassert os.getpid() != {os.getpid()}\ndef half(text): return 0.5\n"
+    (tmp_path / "reward.py").write_text(source)
+
+    def made(code=True, **options):
+        stage = {"use": "calling/calls", "options": options}
+        return Environment.from_dict({"name": "x", "stage": [stage]}, base_dir=tmp_path, code=code)
+
+    return made
+
+
+def test_a_function_of_a_file_is_called_in_a_worker(load):
+    with load(function="./reward.py:half") as env:
+        assert env.verify(Task("prompt"), "text") == 0.5
+
+
+def test_a_function_of_a_module_is_imported(load):
+    with load(function="attrs:has") as env:
+        assert env.verify(Task("prompt"), "text") == 0.0
+
+
+@pytest.mark.parametrize("key", ["function", "other"])
+@pytest.mark.parametrize("use", ["./reward.py:half", "attrs:has"])
+def test_an_env_toml_from_a_stranger_names_no_function(load, key, use):
+    with pytest.raises(ConfigError, match=rf"options\.{key}: "):
+        load(code=False, **{"function": "./reward.py:half", key: use})
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        ("os:system", "a module of the standard library"),
+        ("./../reward.py:half", "in the folder of the env.toml"),
+        ("/reward.py:half", "in the folder of the env.toml"),
+        ("./reward.py:haff", 'did you mean "half"'),
+        ("./reward.py", "name a function"),
+        ("half", "write package.module:name or ./file.py:name"),
+        (3, "expected a function, as package.module:name or ./file.py:name, got 3"),
+    ],
+)
+def test_what_may_be_named_is_as_for_use(load, use, message):
+    with pytest.raises(ConfigError, match=message):
+        load(function=use)
