@@ -1,0 +1,87 @@
+"""Submitted responses: a bounded queue with priorities, whose members can be cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
+from queue import Empty, Full, PriorityQueue
+from threading import Semaphore
+
+from rlenv import ConfigError, Verdict
+
+from rlenv_train.mixing.group import Row
+
+
+class SubmitQueue:
+    """Verifies one row a thread, the highest priority first.
+
+    Args:
+        verify: the verdict of a row.
+        size: rows that may wait.
+        at_once: rows that are verified at the same time.
+
+    Raises:
+        ConfigError: when a number is not a positive integer.
+    """
+
+    def __init__(self, verify: Callable[[Row], Verdict], size: int, at_once: int) -> None:
+        for name, number in (("queue", size), ("at_once", at_once)):
+            if type(number) is not int or number < 1:
+                raise ConfigError(f"{name} is an integer, 1 or more, not {number!r}")
+        self._verify, self._size = verify, size
+        self._room, self._count = Semaphore(size), count()
+        self._waiting: PriorityQueue[tuple[float, int, Future[Verdict], Row]] = PriorityQueue()
+        self._running: set[Future[Verdict]] = set()
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="rlenv-submit")
+
+    @property
+    def waiting(self) -> int:
+        """Rows that have not started; cancelled ones are not counted."""
+        return sum(not future.cancelled() for _, _, future, _ in list(self._waiting.queue))
+
+    @property
+    def running(self) -> int:
+        """Rows that are being verified."""
+        return len(self._running)
+
+    def put(self, row: Row, priority: float, timeout: float | None) -> Future[Verdict]:
+        """The verdict to come; see ``ScoringEngine.submit``."""
+        first, future = -priority, Future[Verdict]()
+        if not self._room.acquire(timeout=timeout):
+            raise Full(f"{self._size} responses wait already: raise queue, or wait for a result")
+        future.add_done_callback(lambda done: self._room.release() if done.cancelled() else None)
+        self._waiting.put((first, next(self._count), future, row))
+        try:
+            self._threads.submit(self._run)
+        except RuntimeError:  # it was closed
+            future.cancel()
+            raise
+        return future
+
+    def _run(self) -> None:
+        """Verify the row that is first now; it may have come later than the one that asked for a thread."""
+        try:
+            _, _, future, row = self._waiting.get_nowait()
+        except Empty:  # it was closed
+            return
+        if not future.set_running_or_notify_cancel():
+            return
+        self._room.release()
+        self._running.add(future)
+        try:
+            verdict = self._verify(row)
+        except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
+            self._running.discard(future)
+            future.set_exception(error)
+        else:
+            self._running.discard(future)
+            future.set_result(verdict)
+
+    def close(self) -> None:
+        """Cancel what has not started, and wait for the rest."""
+        with suppress(Empty):
+            while True:
+                self._waiting.get_nowait()[2].cancel()
+        self._threads.shutdown(cancel_futures=True)
