@@ -39,13 +39,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in (
-        "Attack",
-        "Examples",
-        "Rewrite",
-        "hookimpl",
-    ):  # pluggy is imported by plugins, not by every user of a reward
-        from . import hooks
+    if name not in ("Attack", "Examples", "Rewrite", "hookimpl"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import hooks  # and pluggy, which plugins need, and not every user of a reward
 
-        return getattr(hooks, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(hooks, name)

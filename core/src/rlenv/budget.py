@@ -11,19 +11,15 @@ import sys
 import time
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from .checks import check_now
-from .plan import INLINE_SECONDS, LARGE
+from .plan import INLINE_SECONDS, LARGE, CompiledSlot
 from .stages import Attempt
 from .values import Outcome, StageResult
 from .workers.board import LEAST_SHARE
 from .workers.report import SlotReport, crowded, own_seconds
-
-if TYPE_CHECKING:
-    from .plan import CompiledSlot
 
 FIRST = 60.0  # wall seconds for the check of the empty response, and from an import on
 UNCOUNTED = -2  # the mark of the check of the empty response by the first stage; then downwards
@@ -63,15 +59,10 @@ class Meter:
         self._paid = True  # what comes once
 
     def check(
-        self,
-        slot: CompiledSlot,
-        attempt: Attempt,
-        seconds: float,
-        report: SlotReport,
-        budget: float,
+        self, slot: CompiledSlot, attempt: Attempt, seconds: float, report: SlotReport
     ) -> StageResult:
         """A result that is right for the response, whatever came before in this worker."""
-        begin = partial(report.begin, mark=slot.index)
+        begin, budget = partial(report.begin, mark=slot.index), slot.budget or 0.0
         self._paid = slot.index in self._warm
         if not self._paid:
             report.begin(max(seconds, FIRST), UNCOUNTED - slot.index)

@@ -56,7 +56,8 @@ class FunctionStage:
         declared = declared_by(function)
         _, bound = _innermost(function)
         wanted = [p for p in signature.parameters.values() if p.name not in bound]
-        problems = [*value_problems(declared), *_problems(self, wanted, signature, declared)]
+        self._takes_info = declared.get("kwargs") == "info"
+        problems = [*value_problems(declared), *_problems(self, wanted, signature)]
         reject(f"{self.target}{signature}: {text}" for text in problems)
         vars(self).update(declared)
         supplied = [p for p in wanted if p.name in READERS]
@@ -65,7 +66,6 @@ class FunctionStage:
         self._by_place = tuple(p.name for p in supplied if p.kind is p.POSITIONAL_ONLY)
         self._by_name = tuple(p.name for p in supplied if p.kind is not p.POSITIONAL_ONLY)
         self._reads_visible = "visible" in (*self._by_place, *self._by_name)
-        self._takes_info = declared.get("kwargs") == "info"
 
     @property
     def target(self) -> str:
@@ -190,15 +190,12 @@ def _required(parameter: inspect.Parameter) -> bool:
 
 
 def _problems(
-    stage: FunctionStage,
-    wanted: list[inspect.Parameter],
-    signature: inspect.Signature,
-    declared: Mapping[str, object],
+    stage: FunctionStage, wanted: list[inspect.Parameter], signature: inspect.Signature
 ) -> Iterator[str]:
     unknown = [p.name for p in wanted if _required(p) and p.name not in READERS]
     if unknown:
         yield _cannot_supply(stage.name, unknown, set(signature.parameters))
-    if declared.get("kwargs") and not any(p.kind is p.VAR_KEYWORD for p in wanted):
+    if stage._takes_info and not any(p.kind is p.VAR_KEYWORD for p in wanted):
         yield 'kwargs = "info" is declared, and it takes no **kwargs'
     function = inspect.unwrap(_innermost(stage.function)[0])
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):

@@ -132,7 +132,7 @@ class RuntimeExecutor:
         """The result of a plain check, whose deadline has begun, within its budget."""
         if slot.budget is None:
             return check_now(slot, attempt, ())
-        return self.runner.meter.check(slot, attempt, seconds, self.report, slot.budget)
+        return self.runner.meter.check(slot, attempt, seconds, self.report)
 
     def begin(self, slot: CompiledSlot, seconds: float) -> None:
         """Hand over what is known and start the clock."""

@@ -34,6 +34,10 @@ TIERS: tuple[Tier, ...] = ("process", "container", "jail", "gvisor", "microvm") 
 Reason = Literal["exit", "signal", "cpu", "wall", "memory", "disk", "killed", "lost"]
 REASONS: tuple[Reason, ...] = ("exit", "signal", "cpu", "wall", "memory", "disk", "killed", "lost")
 Files: TypeAlias = tuple[tuple[str, bytes], ...]
+Program: TypeAlias = Union[
+    str, Sequence[str]
+]  # the source of a Python program; else words of a command line
+Seconds: TypeAlias = float | None
 
 
 def rank(tier: str) -> int:
@@ -211,12 +215,7 @@ class Workspace(Protocol):
     """
 
     async def run(
-        self,
-        program: Union[str, Sequence[str]],
-        *,
-        stdin: bytes = ...,
-        cpu_s: float | None = ...,
-        wall_s: float | None = ...,
+        self, program: Program, *, stdin: bytes = ..., cpu_s: Seconds = ..., wall_s: Seconds = ...
     ) -> Exit:
         """Run a program with the workspace as its working directory, to its end; see ``Session.start``.
 
@@ -283,12 +282,12 @@ class Session(Protocol):
 
     async def start(
         self,
-        program: Union[str, Sequence[str]],
-        files: Mapping[str, Union[bytes, tuple[bytes, int]]] = ...,
+        program: Program,
+        files: Mapping[str, bytes | tuple[bytes, int]] = ...,
         *,
         stdin: bytes = ...,
-        cpu_s: float | None = ...,
-        wall_s: float | None = ...,
+        cpu_s: Seconds = ...,
+        wall_s: Seconds = ...,
     ) -> None:
         """Start a program: the source of a Python ``__main__``, or the words of a command line.
 

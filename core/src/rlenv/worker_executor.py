@@ -18,14 +18,13 @@ from .plan import CompiledSlot, Plan
 from .runtime import kinds_of, pickle_plan
 from .stages import Attempt
 from .values import StageResult
-from .workers.values import Done, Failed, PoolClosed, Program, refused
+from .workers.values import Done, Env, Failed, PoolClosed, Program, refused
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from .workers.items import Decode
     from .workers.pool import Pool
-    from .workers.values import Env
 
 _lock = threading.Lock()  # held for no import
 os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]

@@ -138,7 +138,7 @@ def seeks(response: str) -> float:
 
 def test_looking_for_a_module_again_and_again_does_not_move_the_deadline():
     report, (leaf,) = Begins(), Plan(Pipeline([Slot("seeks", seeks)])).leaves
-    result = Meter(looped=False).check(leaf, Attempt(TASK, "x" * 9), 10.0, report, 0.5)
+    result = Meter(looped=False).check(leaf, Attempt(TASK, "x" * 9), 10.0, report)
     assert result.outcome.score == 1.0
     assert report.limits == [
         0.0,

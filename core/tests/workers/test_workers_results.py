@@ -99,7 +99,7 @@ def test_work_outside_begin_and_end_has_the_grace_of_the_pool():
 
 
 def test_what_was_printed_and_imported_stays_in_the_worker(ask):
-    assert ask("main_module") == Done("rlenv._worker")
+    assert ask("main_module") == Done("rlenv.workers.__main__")
     assert ask("path") == Done(sys.path)
     assert ask("pid").value != os.getpid()
 

@@ -35,7 +35,7 @@ _shared_lock = threading.Lock()
 class Pool:
     """Worker processes that can be killed.
 
-    Each is started as ``python -m rlenv._worker`` with a guard, its parent, which ends it with its caller,
+    Each is started as ``python -m rlenv.workers`` with a guard, its parent, which ends it with its caller,
     and with it all that it started; other than on Linux, its process group only.
     An item that outruns its deadline, eats the memory or kills its worker costs only itself: the worker
     is replaced, and the items beside it keep their results.  So does one whose worker sends what does not

@@ -307,7 +307,7 @@ def _popen(passed: tuple[int, ...], stderr: int, env: dict[str, str]) -> subproc
     flags = ["-P"] + ["-O"] * sys.flags.optimize + (["-X", "utf8"] if sys.flags.utf8_mode else [])
     paths = [path for path in (os.environ.get("PYTHONPATH"), _home()) if path]
     return subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, *flags, "-m", "rlenv._worker", *map(str, passed)],
+        [sys.executable, *flags, "-m", "rlenv.workers", *map(str, passed)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=stderr,

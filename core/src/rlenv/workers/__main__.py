@@ -1,4 +1,4 @@
-"""``python -m rlenv._worker SOCKET LIFE BOARD``: what a pool starts.  The numbers are file descriptors.
+"""``python -m rlenv.workers SOCKET LIFE BOARD``: what a pool starts.  The numbers are file descriptors.
 
 This process forks at once: the child is the worker, and the parent its guard.
 """
@@ -12,13 +12,13 @@ from typing import Any
 
 
 def main(socket: int, life: int, board: int) -> None:
-    from rlenv.workers.guard import fork_guard
+    from .guard import fork_guard
 
     guarded = fork_guard(socket, life)
     faulthandler.enable()
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # to print any response
-    from rlenv.workers import inherit, wire
-    from rlenv.workers.board import Board, seal
+    from . import inherit, wire
+    from .board import Board, seal
 
     for fd in (socket, board):
         os.set_inheritable(fd, False)  # noqa: FBT003 - its own signature
@@ -28,7 +28,7 @@ def main(socket: int, life: int, board: int) -> None:
     os.environ.update(hello["env"])
     inherit.SECRET = hello["secret"]
 
-    from rlenv.workers.serve import Server
+    from .serve import Server
 
     memory = Board(board)
     seal(board)
@@ -48,13 +48,13 @@ def main(socket: int, life: int, board: int) -> None:
 
 
 def _loop(server: Any) -> object:
-    from rlenv.workers.looped import Loop
+    from .looped import Loop
 
     return Loop(server)
 
 
 def _hello(socket: int) -> dict[str, Any]:
-    from rlenv.workers import wire
+    from . import wire
 
     buffer = wire.Buffer(wire.LONGEST_SENT)
     while data := os.read(socket, 4096):
