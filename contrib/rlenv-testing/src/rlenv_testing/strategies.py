@@ -21,11 +21,16 @@ NASTY = (
 _FRAGMENTS = ("the answer is ", "Answer: ", "\\boxed{", "}", "```", "<answer>", "</answer>", "#### ", "\n\n", " or ", " not ", "0", "1", "-", ".", ",", "=", "(", ")")  # fmt: skip
 
 
+def _text(max_size: int) -> SearchStrategy[str]:
+    """As ``st.text()``, which finds out by itself, character by character, what UTF-8 can encode."""
+    return st.text(st.characters(exclude_categories=["Cs"]), max_size=max_size)
+
+
 def nasty_text(max_size: int = 200) -> SearchStrategy[str]:
     """Text that a policy may write and nobody expects: surrogates, NUL, bombs of brackets and digits, pieces of formats."""
     anything = st.text(st.characters(exclude_categories=()), max_size=max_size)
     pieces = st.lists(
-        st.one_of(st.sampled_from(_FRAGMENTS), st.sampled_from(NASTY), st.text(max_size=8)),
+        st.one_of(st.sampled_from(_FRAGMENTS), st.sampled_from(NASTY), _text(max_size=8)),
         max_size=12,
     ).map("".join)
     return st.one_of(st.sampled_from(NASTY), anything, pieces)
@@ -51,10 +56,10 @@ def _littered(text: str) -> SearchStrategy[str]:
 def tasks(answers: SearchStrategy[object] | None = None) -> SearchStrategy[Task]:
     """Tasks with any prompt, id and JSON in ``info``; ``answers`` says what their answers are."""
     names = st.text("abcdefghijklmnopqrstuvwxyz-_0123456789", min_size=1, max_size=12)
-    leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=20))
+    leaves = st.one_of(st.none(), st.booleans(), st.integers(), _text(max_size=20))
     info = st.dictionaries(names, st.one_of(leaves, st.lists(leaves, max_size=3)), max_size=3)
-    answer = st.one_of(st.none(), st.text(max_size=20)) if answers is None else answers
-    return st.builds(Task, st.text(max_size=80), answer, info, st.none() | names)
+    answer = st.one_of(st.none(), _text(max_size=20)) if answers is None else answers
+    return st.builds(Task, _text(max_size=80), answer, info, st.none() | names)
 
 
 GENERIC = (
@@ -87,9 +92,9 @@ def chained(chain: Sequence[Rewrite]) -> Rewrite:
 def verdicts() -> SearchStrategy[Verdict]:
     """Verdicts of one stage, scored and unscored, as ``Environment.evaluate`` gives them."""
     scores = st.floats(0, 1)
-    data = st.dictionaries(st.text(max_size=6), st.one_of(st.integers(), st.text(max_size=9)), max_size=2)  # fmt: skip
-    scored = st.builds(Outcome, scores, st.text(max_size=30), data, st.none(), data).map(_scored)
-    fault = st.builds(Fault, st.sampled_from(FAULT_KINDS), st.text(max_size=30), st.booleans())
+    data = st.dictionaries(_text(max_size=6), st.one_of(st.integers(), _text(max_size=9)), max_size=2)  # fmt: skip
+    scored = st.builds(Outcome, scores, _text(max_size=30), data, st.none(), data).map(_scored)
+    fault = st.builds(Fault, st.sampled_from(FAULT_KINDS), _text(max_size=30), st.booleans())
     return st.one_of(scored, fault.map(_unscored))
 
 
