@@ -48,6 +48,12 @@ def test_unscored_stays_unscored_where_it_can_be_said(name):
     assert wrong == []
 
 
+def test_the_estimator_of_rlenv_leaves_unscored_out_of_groups_of_verl():
+    results = {cell["result"].partition("; ")[0] for cell in cells("verl", "rlenv_grpo")}
+
+    assert results == {UNMOVED}
+
+
 @pytest.mark.parametrize("name", ["verl", "verifiers0", "gymnasium"])
 def test_unscored_is_marked_where_it_is_a_number(name):
     marks = ("; unscored 0, 0, 1, 0", "unscored True", "{'unscored': 1.0}")

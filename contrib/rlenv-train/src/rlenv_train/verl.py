@@ -109,8 +109,10 @@ class _Record:
 
     def of(self, verdict: Verdict) -> Extras:
         scores = stage_scores(verdict)
+        reward = self._judge.reward(verdict)
         return {
-            "score": self._judge.reward(verdict),
+            # A score is never -0.0, so rlenv_grpo knows an unscored response by it, and sums do not change.
+            "score": reward if verdict.scored else reward or -0.0,
             "unscored": float(not verdict.scored),
             "fault": "" if verdict.scored else reason(verdict).partition(" ")[0],
             **{f"stage/{path}": scores.get(path, 0.0) for path in self._paths},

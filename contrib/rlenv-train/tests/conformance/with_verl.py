@@ -10,6 +10,7 @@ import torch
 from conformance_cases import CASES, GROUP, environment, native, numbers, show, versions
 from omegaconf import OmegaConf
 from rlenv_train import verl_score
+from rlenv_train.verl_grpo import rlenv_grpo
 from verl import DataProto
 from verl.experimental.reward_loop.reward_manager.limited import RateLimitedRewardManager
 from verl.experimental.reward_loop.reward_manager.naive import NaiveRewardManager
@@ -43,7 +44,7 @@ def batch(case):
     )
 
 
-def step(kind, score, case):
+def step(kind, score, case, estimator=compute_grpo_outcome_advantage):
     config = OmegaConf.create({"reward": {"timeout": 1.0, "max_concurrent": 4}})
     if kind is RateLimitedRewardManager:
         kind._class_initialized = False
@@ -57,7 +58,7 @@ def step(kind, score, case):
     keys = found[0]["reward_extra_info"].keys()
     same = all(one["reward_extra_info"].keys() == keys for one in found)
     scores = kind.assemble_rm_scores(data, [one["reward_score"] for one in found])
-    advantages, _ = compute_grpo_outcome_advantage(scores, torch.ones(4, 1), np.array(["g"] * 4))
+    advantages, _ = estimator(scores, torch.ones(4, 1), np.array(["g"] * 4))
     marked = [one["reward_extra_info"].get("unscored") for one in found]
     extras = f"; unscored {numbers(marked)}" if None not in marked else ""
     return f"advantages {numbers(advantages[:, 0])}{extras}{'' if same else '; extras differ'}"
@@ -67,9 +68,9 @@ def plain(solution_str, extra_info, **_):
     return native(solution_str, extra_info["case"])
 
 
-def ours(case):
+def ours(case, **estimator):
     with environment() as env:
-        return step(NaiveRewardManager, verl_score(env), case)
+        return step(NaiveRewardManager, verl_score(env), case, **estimator)
 
 
 versions("verl", "torch")
@@ -77,3 +78,4 @@ for case in CASES:
     show(case, "native, manager naive", lambda case=case: step(NaiveRewardManager, plain, case))
     show(case, "native, manager rate_limited", lambda case=case: step(RateLimitedRewardManager, plain, case))  # fmt: skip
     show(case, "rlenv, manager naive", lambda case=case: ours(case))
+    show(case, "rlenv, estimator rlenv_grpo", lambda case=case: ours(case, estimator=rlenv_grpo))
