@@ -44,7 +44,7 @@ LISTED = re.compile(r"^([a-z_]+(?:\(\w*\))?(?:, [a-z_]+)*): (?=\S)")  # "where: 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Options):$")
 GROUPS = {
     "Environments": ("Environment",),
-    "Values": ("Task", "Trajectory", "Outcome", "Fault", "StageResult", "Verdict"),
+    "Values": ("Task", "Trajectory", "Tokens", "Outcome", "Fault", "StageResult", "Verdict"),
     "Stages": ("Stage", "GroupStage", "stage", "Attempt"),
     "Composition": (
         "Slot", "Composite", "Pipeline", "AnyOf", "AllOf", "Product", "Quorum", "First",

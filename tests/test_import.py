@@ -18,7 +18,7 @@ PUBLIC = {
     "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples", "Fault",
     "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product", "Quorum",
     "Rewrite", "RlenvError", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError",
-    "Trajectory", "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
+    "Tokens", "Trajectory", "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
 }  # fmt: skip
 
 

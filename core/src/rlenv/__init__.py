@@ -23,7 +23,7 @@ from .errors import (
     WorkExceeded,
 )
 from .stages import Attempt, GroupStage, Stage, stage
-from .values import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict
+from .values import Fault, Outcome, ScoreError, StageResult, Task, Tokens, Trajectory, Verdict
 
 if TYPE_CHECKING:
     from .hooks import Attack, Examples, Rewrite, hookimpl
@@ -33,8 +33,8 @@ __version__ = "0.1.0"
 __all__ = [
     "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples", "Fault",
     "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product", "Quorum", "Rewrite",
-    "RlenvError", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError", "Trajectory",
-    "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
+    "RlenvError", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError", "Tokens",
+    "Trajectory", "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
 ]  # fmt: skip
 
 

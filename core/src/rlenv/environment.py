@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeAlias, Union, Unpack
 
+from attrs import evolve
+
 from .composites import Composite, Slot, composite_of
 from .engine import Executor, Steps, await_steps, evaluate, run_steps
 from .errors import ConfigError, TaskError, UnknownTask
@@ -296,7 +298,8 @@ class Environment:
         if isinstance(response, (list, tuple)) and all(isinstance(m, Mapping) for m in response):
             response = Trajectory(response)
         if isinstance(response, Trajectory):
-            return Attempt(task, response.final, response, thinking=self.thinking)
+            said = evolve(response, tokens=()) if response.tokens else response
+            return Attempt(task, response.final, said, thinking=self.thinking)
         wanted = "a text, a Trajectory or a list of message dicts"
         raise TypeError(f"a response is {wanted}, not {type(response).__name__}")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from operator import index
 from typing import SupportsIndex, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import converters, evolve, field, frozen
 
 from .errors import Fault as Fault  # noqa: PLC0414 - a value, which VerifierFault carries
 from .errors import VerifierFault
@@ -52,9 +53,7 @@ def _as_float(score: object) -> float:
         raise ScoreError(f"a score is a float in [0, 1], not {kind}: {err}") from None
 
 
-def _steps(steps: Iterable[tuple[SupportsIndex, float]] | None) -> Steps | None:
-    if steps is None:
-        return None
+def _steps(steps: Iterable[tuple[SupportsIndex, float]]) -> Steps:
     try:
         pairs = [(index(turn), score) for turn, score in steps]
     except (TypeError, ValueError):
@@ -100,11 +99,62 @@ class Task:
         return {"messages": self.messages, "prompt": self.prompt, "id": self.id, "split": self.split}  # fmt: skip
 
 
+def _ids(ids: Iterable[SupportsIndex]) -> tuple[int, ...]:
+    given = tuple(ids)
+    made = tuple(map(index, given))
+    if bool in map(type, given) or min(made, default=0) < 0:
+        raise ValueError("token ids are integers, 0 or more")
+    return made
+
+
+def _floats(numbers: Iterable[float]) -> tuple[float, ...]:
+    return tuple(map(float, numbers))
+
+
+@frozen
+class Tokens:
+    """One call of the policy: the token ids that it was given, and those that it sampled.
+
+    Args:
+        prompt_ids: all that it was given in this call, what was said before included.
+        ids: what it sampled, with the token that ended the turn.
+        logprobs: of each sampled id when it was sampled, as natural logarithms; None where the endpoint tells none.
+        exact: the endpoint told these ids; False where they were made of the text afterwards.
+
+    Raises:
+        ValueError: for an id that is not an integer of 0 or more, or logprobs that are not one finite number an id.
+    """
+
+    prompt_ids: tuple[int, ...] = field(converter=_ids)
+    ids: tuple[int, ...] = field(converter=_ids)
+    logprobs: tuple[float, ...] | None = field(default=None, converter=converters.optional(_floats))
+    exact: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        if self.logprobs is not None and [*map(isfinite, self.logprobs)] != [True] * len(self.ids):
+            raise ValueError(f"logprobs are {len(self.ids)} finite numbers, one for each id")
+
+
 @frozen
 class Trajectory:
-    """A conversation of OpenAI-style message dicts: what a trainer sees of a rollout."""
+    """A conversation of OpenAI-style message dicts: what a trainer sees of a rollout.
+
+    Args:
+        messages: the conversation, the prompt included.
+        tokens: the calls that wrote the last of the assistant's messages, one for each, in order; for trainers.
+            A stage gets a trajectory without them, so that a verdict depends on what was said alone.
+
+    Raises:
+        ValueError: for more calls than messages of the assistant, or what is not Tokens.
+    """
 
     messages: tuple[Mapping[str, object], ...] = field(converter=tuple)
+    tokens: tuple[Tokens, ...] = field(default=(), converter=tuple)
+
+    def __attrs_post_init__(self) -> None:
+        said = sum(each.get("role") == "assistant" for each in self.messages) if self.tokens else 0
+        if len(self.tokens) > said or not {*map(type, self.tokens)} <= {Tokens}:
+            raise ValueError(f"tokens are at most {said} Tokens, one for each assistant message")
 
     @property
     def final(self) -> str:
@@ -131,7 +181,7 @@ class Outcome:
         detail: one line for a reader; fit for a policy to see, so it never holds the answer.
         data: machine-readable facts, JSON values, equally fit for a policy.  A report marks in the response what
             an object in it has as ``spans``, pairs of character offsets, under the object's ``kind``.
-        steps: process rewards as (turn index, score) pairs.
+        steps: process rewards as (turn index, score) pairs.  A turn is a message of the assistant, counted from 0.
         private: what only the operator may see (gold, expected, diff).
 
     Raises:
@@ -141,7 +191,7 @@ class Outcome:
     score: float = field(converter=unit_score)
     detail: str = ""
     data: Mapping[str, object] = field(factory=dict)
-    steps: Steps | None = field(default=None, converter=_steps)
+    steps: Steps | None = field(default=None, converter=converters.optional(_steps))
     private: Mapping[str, object] = field(factory=dict)
 
     @classmethod
