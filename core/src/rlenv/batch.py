@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import chain, count
 from operator import attrgetter
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
@@ -22,7 +21,6 @@ Row: TypeAlias = Union[Attempt, Verdict]  # a verdict where there is nothing to 
 Evaluate: TypeAlias = Callable[..., Steps[Verdict]]  # of an Attempt and maybe an Executor
 Numbered: TypeAlias = Iterator[tuple[int, Verdict]]
 
-FAULTY = 32_768  # rows without a task that wait for the replies of a stream
 IN_FLIGHT = 256
 
 
@@ -39,43 +37,25 @@ def in_order(results: Iterable[tuple[int, T]]) -> Iterator[T]:
 
 def streamed(rows: Iterator[Row], executor: CallerExecutor, evaluate: Evaluate) -> Numbered:
     """Whole attempts through the workers, numbered, as they are done."""
-    numbered = enumerate(rows)
-    while (first := next(numbered, None)) is not None:
-        yield from _segment(chain((first,), numbered), executor, evaluate)
-
-
-def _segment(
-    rows: Iterator[tuple[int, Row]], executor: CallerExecutor, evaluate: Evaluate
-) -> Numbered:
     workers = executor.workers
     assert workers is not None
-    flying: dict[int, Attempt] = {}  # by the place in the stream
-    indices: dict[int, int] = {}  # of their rows; no tuples, which garbage collection looks at
-    idle: list[tuple[int, Verdict]] = []
+    flying: dict[int, Row] = {}
 
-    def attempts() -> Iterator[Attempt]:
-        places = count()
-        while len(idle) < FAULTY and (numbered := next(rows, None)):
-            index, row = numbered
-            if isinstance(row, Verdict):
-                idle.append((index, row))
-            else:
-                place = next(places)
-                flying[place], indices[place] = row, index
-                yield row
+    def attempts() -> Iterator[Attempt | None]:
+        for index, row in enumerate(rows):
+            flying[index] = row
+            yield row if isinstance(row, Attempt) else None
 
     with closing(workers.stream(attempts(), executor.size)) as replies:
-        for place, reply in replies:
-            index, attempt = indices.pop(place), flying.pop(place)
-            if getattr(reply, "kind", "") == "unsent":  # it cannot travel whole: by itself
-                verdict = run_steps(evaluate(attempt))
+        for index, reply in replies:
+            row = flying.pop(index)
+            if isinstance(row, Verdict):
+                yield index, row
+            elif getattr(reply, "kind", "") == "unsent":  # it cannot travel whole: by itself
+                yield index, run_steps(evaluate(row))
             else:
-                workers.learn(attempt, workers.plan.leaves[0], reply)
-                verdict = run_steps(evaluate(attempt, executor))
-            yield index, verdict
-            while idle:
-                yield idle.pop()
-    yield from idle
+                workers.learn(row, workers.plan.leaves[0], reply)
+                yield index, run_steps(evaluate(row, executor))
 
 
 def concurrent(

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from .composites import Composite, Slot, composite_of
 from .engine import Executor, Steps, await_steps, evaluate, run_steps
-from .errors import ConfigError, TaskError, UnknownTask
+from .errors import ConfigError, TaskError, UnknownTask, reject
 from .executor import AsyncExecutor, CallerExecutor
 from .forks import lazy
 from .plan import Plan
@@ -82,7 +82,7 @@ class Environment:
         self.tables = dict(tables or {})
         self._plan = Plan(self.root)
         for slot in self._plan.leaves if isolate else ():
-            slot.place = "worker" if slot.place == "inline" else slot.place
+            slot.isolate()
         self.places = frozenset(slot.place for slot in self._plan.leaves)
         self.group_only = tuple(self._plan.group_only)
         self.warnings: list[str] = list(self._plan.warnings)
@@ -91,8 +91,7 @@ class Environment:
             self._plan.check_tasks(self.tasks)
             self.warnings += self._plan.survey(self.tasks)
         self._memory_mb = memory_mb
-        self._hired: dict[bool, WorkerExecutor] = {}
-        self._workers = self._hire() if "worker" in self.places else None
+        self._workers = self._hired if "worker" in self.places else None
         if self._workers is not None:
             self._workers.import_files()
         self._executor = CallerExecutor(self._workers)
@@ -171,7 +170,7 @@ class Environment:
             attempt = self._attempt(prompt, response)
         else:
             attempt = await wrap_future(off_loop(partial(self._prepare, prompt, response)))
-        executor = AsyncExecutor(self._workers, hire=self._hire)
+        executor = AsyncExecutor(self._workers, hire=lambda: self._hired)
         verdict = await await_steps(self._steps(attempt, executor))
         assert verdict is not None
         return verdict
@@ -215,7 +214,8 @@ class Environment:
         attempts = map(self._attempt_or_fault, rows)
         hired = self._workers
         if workers is not None and hired is None and "caller" not in self.places:
-            hired = self._hire(inline=True)
+            hired = self._hired
+            reject(hired.left.values())
         if hired is None or not (workers or hired.complete):
             return concurrent(attempts, self._executor, self._steps)
         executor = CallerExecutor(hired, workers, isolate=True)
@@ -236,8 +236,8 @@ class Environment:
 
     def close(self) -> None:
         """Let go of the workers; the last environment to do so ends them.  May be called twice."""
-        for workers in self._hired.values():
-            workers.close()
+        if "_hired" in vars(self):
+            self._hired.close()
         if "caller" in self.places:
             from .event_loop import shared_loop
 
@@ -267,15 +267,14 @@ class Environment:
             self._observers(self, attempt.task, attempt.response, verdict)
         return verdict
 
-    def _hire(self, *, inline: bool = False) -> WorkerExecutor:
-        """The workers, also of inline stages where no other wants one; ``inline``: all of them must travel."""
-        if inline not in self._hired:
-            from .worker_executor import WorkerExecutor
+    @lazy
+    def _hired(self) -> WorkerExecutor:
+        """The workers, also of inline stages where no other wants one."""
+        from .worker_executor import WorkerExecutor
 
-            workers = WorkerExecutor(self._plan, self._memory_mb, inline=inline)
-            self.warnings += workers.warnings
-            self._hired.setdefault(inline, workers)  # of two threads, the first sets it
-        return self._hired[inline]
+        workers = WorkerExecutor(self._plan, self._memory_mb)
+        self.warnings += workers.warnings
+        return workers
 
     def _needs_no_group(self) -> None:
         if self.group_only:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # control characters, the bidirectional overrides that can make a line lie, and lone surrogates
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
@@ -45,20 +42,22 @@ def suggest(name: str, names: Iterable[str], *, what: str = "") -> str:
     return f"{what or 'there are'}: {shown}"
 
 
-def unreadable(path: Path, error: Exception, *suffixes: str) -> str:
+def unreadable(path: str | os.PathLike[str], error: Exception, *suffixes: str) -> str:
     """Why a file that should end in one of ``suffixes`` cannot be read, and which may have been meant."""
     if isinstance(error, IsADirectoryError):
-        inside = sorted(p.name for p in path.iterdir() if p.name.endswith(suffixes))
-        hint = f"; did you mean {path / inside[0]}?" if inside else ""
+        inside = sorted(name for name in os.listdir(path) if name.endswith(suffixes))
+        hint = f"; did you mean {os.path.join(path, inside[0])}?" if inside else ""
         return f"this is a folder, not a file{hint}"
     if isinstance(error, FileNotFoundError):
         return no_such_file(path)
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
-def no_such_file(path: Path) -> str:
+def no_such_file(path: str | os.PathLike[str]) -> str:
     """That there is no such file, and which one may have been meant."""
-    if not path.parent.is_dir():
-        return f"there is no such file; the folder {path.parent} is not there either"
-    near = nearest(path.name, [p.name for p in path.parent.iterdir()])
-    return "there is no such file" + (f"; did you mean {path.parent / near}?" if near else "")
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder or "."):
+        return f"there is no such file; the folder {folder} is not there either"
+    near = nearest(name, os.listdir(folder or "."))
+    hint = f"; did you mean {os.path.join(folder, near)}?" if near else ""
+    return f"there is no such file{hint}"

@@ -43,6 +43,8 @@ class CompiledSlot:
         self.check_group: Callable[..., Any] = cast("Any", check_group)
         self.phase: str = attribute(stage, "phase")
         self.place: str = attribute(stage, "where")
+        # An inline stage sees in a worker all that it sees in the caller's process.
+        self.env: Env = None if self.place == "inline" else _env_of(slot)
         self.needs: tuple[type, ...] = tuple(attribute(stage, "needs"))
         self.takes: tuple[type, ...] = self.needs + tuple(attribute(stage, "takes"))
         self.makes: tuple[type, ...] = tuple(attribute(stage, "makes"))
@@ -53,17 +55,16 @@ class CompiledSlot:
         self.warm = False  # whether it may be checked on an event loop
         self.draws: bool = attribute(stage, "draws")
         self.may_abstain: bool = attribute(stage, "may_abstain")
-        self._env = _env_of(slot)
         self.is_function = is_function(stage)
         self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
         budgets = [child.budget or 0.0 for child in children]
         self.budget: float | None = sum(budgets) or budget_of(stage)
         self.timeout: float = slot.timeout or (math.inf if children else deadline_of(stage))
 
-    @property
-    def env(self) -> Env:
-        """What its workers see; an inline stage gets in a worker all that it has in the caller's process."""
-        return None if self.place == "inline" else self._env
+    def isolate(self) -> None:
+        """Run an inline stage as one of a worker."""
+        if self.place == "inline":
+            self.place, self.env = "worker", _env_of(self.slot)
 
     def allowed(self, attempt: Attempt, seconds: float) -> float:
         """Wall seconds in a worker: those given, and more for a long text that an inline stage reads."""

@@ -52,7 +52,7 @@ def scan_rows(path: str | Path, columns: Columns = None) -> Iterator[Row]:
         with _open(path) as file:
             yield from _parquet_rows(file, columns) if read is _parquet_rows else read(file)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {unreadable(Path(path), error, *_READERS)}") from None
+        raise InputError(f"{path}: {unreadable(path, error, *_READERS)}") from None
 
 
 def _reader(path: str | Path) -> Callable[[IO[bytes]], Iterator[Row]]:

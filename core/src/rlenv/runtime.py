@@ -43,32 +43,30 @@ class RemoteStage:
         raise RuntimeError("this stage runs in the caller's process")
 
 
-def pickle_plan(plan: Plan, env: Env, *, inline: bool) -> tuple[bytes, list[CompiledSlot]]:
-    """The plan's composition as bytes for ``Runner``, and the leaves that could not come along.
+def pickle_plan(plan: Plan, env: Env) -> tuple[bytes, dict[CompiledSlot, str]]:
+    """The plan's composition as bytes for ``Runner``, and the leaves that do not come along, with why they cannot.
 
-    An inline stage travels where it can, since it may be between two worker stages; ``inline`` says
-    that it must.  A stage that wants another environment than ``env`` stays behind.
+    An inline stage travels where it can, since it may be between two worker stages.  A stage that wants
+    another environment than ``env`` stays behind.
 
     Raises:
         ConfigError: when a worker stage can be neither imported nor pickled there.
     """
-    problems: list[str] = []
     numbers: dict[int, int] = {}  # of the blobs, by the identity of a stage
     blobs: list[bytes] = []
-    left: list[CompiledSlot] = []
+    left: dict[CompiledSlot, str] = {}
     for slot in plan.leaves:
-        blob = None
+        blob, why = b"", ""
         try:
             if slot.place != "caller" and slot.env == env:
                 blob = pickled(slot.stage)
         except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
-            if inline or slot.place == "worker":
-                problems.append(f"{slot.who} runs in a worker, and {err}")
-        if blob is None:
-            left.append(slot)
+            why = f"{slot.who} runs in a worker, and {err}"
+        if not blob:
+            left[slot] = why
         numbers[id(slot.stage)] = len(blobs)
         blobs.append(blob or _remote_stage(slot))
-    reject(problems)
+    reject(why for slot, why in left.items() if why and slot.place == "worker")
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, protocol=5)
     pickler.persistent_id = lambda part: numbers.get(id(part))  # type: ignore[method-assign]

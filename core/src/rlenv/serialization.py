@@ -51,7 +51,7 @@ def decode_result(wire: Wire, paths: Container[str]) -> StageResult:
     return StageResult(stage, Outcome(score, detail, data, steps, private), None, seconds)
 
 
-def decode_progress(paths: Container[str], kinds: Sequence[type], wire: Wire) -> Progress:
+def decode_progress(paths: Container[str], kinds: Sequence[type], wire: Any) -> Progress:
     """What ``runtime.Runner`` answers.
 
     Raises:
@@ -63,7 +63,7 @@ def decode_progress(paths: Container[str], kinds: Sequence[type], wire: Wire) ->
 
 
 def decode_group(
-    decode: Callable[[Wire], Progress], path: str, size: int, wire: Wire
+    decode: Callable[[object], Progress], path: str, size: int, wire: Any
 ) -> list[Progress]:
     """What ``runtime.GroupRunner`` answers: for so many attempts one result each, of this stage.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from . import serialization as wire
 from .budget import UNCOUNTED, limit_of, undecided
@@ -18,7 +18,7 @@ from .plan import CompiledSlot, Plan
 from .runtime import kinds_of, pickle_plan
 from .stages import Attempt
 from .values import StageResult
-from .workers.values import Done, Env, Failed, PoolClosed, Program, refused
+from .workers.values import Done, Env, Failed, PoolClosed, Program, Replies, Reply, refused
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -37,16 +37,16 @@ class WorkerExecutor:
         ConfigError: when a stage that must run in a worker can be neither imported nor pickled there.
     """
 
-    def __init__(self, plan: Plan, memory_mb: int | None, *, inline: bool) -> None:
+    def __init__(self, plan: Plan, memory_mb: int | None) -> None:
         self.plan = plan
         self._memory_mb = memory_mb
         places = [slot for slot in plan.leaves if slot.place != "caller"]
-        shipped = {
-            env: pickle_plan(plan, env, inline=inline) for env in {slot.env for slot in places}
-        }
+        shipped = {env: pickle_plan(plan, env) for env in {slot.env for slot in places}}
         self._blobs = {env: blob for env, (blob, _) in shipped.items()}
-        self.complete = not any(left for _, left in shipped.values())
-        self.left = [at for at in places if at in shipped[at.env][1]]  # what cannot travel
+        lefts = [left for _, left in shipped.values()]
+        self.complete = not any(lefts)
+        # What cannot travel, and why.
+        self.left = {slot: why for left in lefts for slot, why in left.items() if why}
         self._decode = {env: self._decoder(left) for env, (_, left) in shipped.items()}
         self._limits = tuple(limit_of(slot) for slot in places)
         self.warnings = [
@@ -56,7 +56,7 @@ class WorkerExecutor:
         ]
         self.pools: dict[tuple[int, Env], Pool] = {}  # the first takes a moment
 
-    def _decoder(self, left: list[CompiledSlot]) -> Callable[[wire.Wire], wire.Progress]:
+    def _decoder(self, left: Iterable[CompiledSlot]) -> Callable[[object], wire.Progress]:
         """What reads the answers of workers that lack some stages, of which they may not speak."""
         leaves = [slot for slot in self.plan.leaves if slot not in left]
         return partial(wire.decode_progress, {slot.path for slot in leaves}, kinds_of(leaves))
@@ -77,12 +77,11 @@ class WorkerExecutor:
     def program(self, env: Env, runner: str = "Runner") -> Program:
         return Program(f"rlenv.runtime:{runner}", self._blobs[env])
 
-    def stream(
-        self, attempts: Iterable[Attempt], size: int | None
-    ) -> Generator[tuple[int, Done | Failed], None, None]:
-        """Whole attempts through the workers, where all stages came along to them (``complete``)."""
+    def stream(self, attempts: Iterable[Attempt | None], size: int | None) -> Replies:
+        """Whole attempts through the workers, where all stages came along to them (``complete``); None is unsent."""
         (env,) = self._blobs
-        stream, payloads = self.pool(size, env).stream, map(wire.encode_payload, attempts)
+        payloads = (attempt and wire.encode_payload(attempt) for attempt in attempts)
+        stream = self.pool(size, env).stream
         return stream(self.program(env), payloads, self._decode[env], self._limits)
 
     def check(self, slot: CompiledSlot, attempt: Attempt, size: int | None) -> Steps[StageResult]:
@@ -92,26 +91,27 @@ class WorkerExecutor:
 
     def submit(
         self, attempt: Attempt, slot: CompiledSlot, size: int | None = None
-    ) -> Future[Done | Failed]:
+    ) -> Future[Reply]:
         """Send one attempt on from where its log ends, at ``slot``."""
         env = slot.env
         return self._sent("Runner", env, wire.encode_payload(attempt), self._decode[env], size)
 
     def check_group(self, slot: CompiledSlot, attempts: Sequence[Attempt]) -> list[StageResult]:
         """What a stage in a worker finds of several responses to one task; blocks this thread."""
-        members = [(wire.encode_attempt(a), None, a.artifacts or None, True) for a in attempts]
+        payloads = [(wire.encode_attempt(a), None, a.artifacts or None, True) for a in attempts]
         decode = partial(wire.decode_group, self._decode[slot.env], slot.path, len(attempts))
-        reply = self._sent("GroupRunner", slot.env, (slot.index, members), decode).result()
+        reply = self._sent("GroupRunner", slot.env, (slot.index, payloads), decode).result()
         if isinstance(reply, Failed):
             return [failure(slot, reply) for _ in attempts]
-        for attempt, (_, made) in zip(attempts, reply.value, strict=True):
+        members = cast("list[wire.Progress]", reply.value)
+        for attempt, (_, made) in zip(attempts, members, strict=True):
             for artifact in made:
                 attempt.put(artifact)
-        return [results[0] for results, _ in reply.value]
+        return [results[0] for results, _ in members]
 
     def _sent(
         self, runner: str, env: Env, what: wire.Wire, decode: Decode, size: int | None = None
-    ) -> Future[Done | Failed]:
+    ) -> Future[Reply]:
         pool, program = self.pool(size, env), self.program(env, runner)
         try:
             return pool.submit(program, what, decode, self._limits)
@@ -139,10 +139,10 @@ class WorkerExecutor:
                     problems.append(f"{slot.who}: importing the file failed: {reply.message}")
         reject(problems)
 
-    def learn(self, attempt: Attempt, slot: CompiledSlot, reply: Done | Failed) -> None:
+    def learn(self, attempt: Attempt, slot: CompiledSlot, reply: Reply) -> None:
         """Put what a worker answered into the attempt, so that it is known; ``slot`` was asked for."""
-        progress: wire.Progress | None = reply.value if isinstance(reply, Done) else reply.partial
-        results, made = progress or ([], ())
+        progress = reply.value if isinstance(reply, Done) else reply.partial
+        results, made = cast("wire.Progress", progress or ([], ()))
         for artifact in made:
             attempt.put(artifact)
         if isinstance(reply, Failed):

@@ -5,7 +5,7 @@ Nothing here knows of stages.  See ``Pool`` for what is promised.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .call import call
 
@@ -16,13 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["Done", "Failed", "Pool", "PoolClosed", "Program", "Report", "call", "shared_pool"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import on first use: a worker needs none of these."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from . import pool, values
 
-    home = "pool" if name in ("Pool", "shared_pool") else "values"
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+    return getattr(pool if name in ("Pool", "shared_pool") else values, name)

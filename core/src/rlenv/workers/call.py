@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .pool import Pool
     from .values import Failed, Report
 
@@ -14,7 +16,7 @@ SIZE = 2  # one that works and one that is ready, should the first be killed
 _pools: dict[int | None, Pool] = {}
 
 
-def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None = None) -> Any:
+def call(target: str, *args: object, seconds: float = 1.0, memory_mb: int | None = None) -> object:
     """Run ``target(*args)`` in a worker, wait for it, and return its value, which is a value of JSON.
 
     An inline stage that calls it says ``waits = True``, so that under an event loop a thread waits.
@@ -56,13 +58,13 @@ def _error(target: str, failed: Failed) -> Exception:
     return VerifierFault(Fault(kind, f"{target}: {failed.message}", kind == "pool"))
 
 
-def make_runner(blob: bytes) -> Any:
+def make_runner(blob: bytes) -> Callable[[tuple[tuple[object, ...], float], Report], object]:
     """In the worker: import the function that ``blob`` names."""
     from pkgutil import resolve_name
 
     function = resolve_name(blob.decode())
 
-    def run(payload: tuple[tuple[Any, ...], float], report: Report) -> Any:
+    def run(payload: tuple[tuple[object, ...], float], report: Report) -> object:
         args, seconds = payload
         report.begin(WALL * seconds, 0, seconds)
         return function(*args)

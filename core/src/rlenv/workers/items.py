@@ -6,12 +6,12 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import Factory, define
 
 from . import wire
-from .values import Done, Failed, Program
+from .values import Failed, Program, Reply
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -20,7 +20,9 @@ _numbers = count(1)
 TARGET = 0.01  # seconds of work in one message
 HEAVY = 64 << 20  # bytes of payloads that a stream holds
 LEAD = 1 << 15  # payloads that a stream may be ahead of its slowest one
-Decode: TypeAlias = Callable[[Any], Any]  # checks what a worker sent; raises where it does not fit
+Decode: TypeAlias = Callable[
+    [object], object
+]  # checks what a worker sent; raises where it does not fit
 
 
 @define(eq=False)
@@ -64,7 +66,7 @@ class Item:
         made = None if partial is None else self.sink.decode(partial)
         return Failed(kind, message[: wire.LONGEST_MESSAGE], mark, made, *spent)
 
-    def finish(self, result: Done | Failed) -> None:
+    def finish(self, result: Reply) -> None:
         """Hand over its result; only the first counts."""
         if not self.done:
             self.done = True
@@ -77,7 +79,7 @@ class Sink:
 
     decode: Decode
     limits: tuple[float, ...]  # wall seconds of each piece of work of an item
-    future: Future[Done | Failed] | None = None
+    future: Future[Reply] | None = None
     live: bool = True  # somebody may still want the results
     asked: bool = False  # whether the future is cancelled; from then on it cannot be
     pending: set[Sink] = Factory(set)  # of the dispatcher
@@ -85,7 +87,7 @@ class Sink:
     flying: dict[int, int] = Factory(dict)  # of a stream: index → bytes
     heft: int = 0  # bytes of these
     pulled: int = 0  # the last index
-    results: deque[tuple[int, Done | Failed]] = Factory(deque)  # of a stream
+    results: deque[tuple[int, Reply]] = Factory(deque)  # of a stream
     bell: SimpleQueue[None] = Factory(SimpleQueue)  # tells whoever waits for them
 
     def started(self) -> bool:
@@ -95,7 +97,7 @@ class Sink:
             self.live = self.future.set_running_or_notify_cancel()
         return self.live
 
-    def put(self, index: int, result: Done | Failed) -> None:
+    def put(self, index: int, result: Reply) -> None:
         if self.future is None:
             self.results.append((index, result))
             self.news.add(self)

@@ -8,7 +8,7 @@ import pickle
 import sys
 import threading
 import weakref
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from time import monotonic
@@ -19,7 +19,7 @@ from .dispatch import Dispatcher
 from .items import HEAVY, Decode, Item, Known, Sink
 from .monitor import Monitor
 from .process import Worker
-from .values import Done, Env, Failed, PoolClosed, Program
+from .values import Env, Failed, PoolClosed, Program, Replies, Reply
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -85,7 +85,7 @@ class Pool:
         payload: object,
         decode: Decode = lambda value: value,
         limits: tuple[float, ...] = (),
-    ) -> Future[Done | Failed]:
+    ) -> Future[Reply]:
         """One item; never blocks.  The future never raises: it holds a Done or a Failed.
 
         Args:
@@ -102,7 +102,7 @@ class Pool:
         """
         from concurrent.futures import Future
 
-        future: Future[Done | Failed] = Future()
+        future: Future[Reply] = Future()
         blob = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
         sink = Sink(decode, limits, future)
         with self._lock:
@@ -112,16 +112,17 @@ class Pool:
     def stream(
         self,
         program: Program,
-        payloads: Iterable[Any],
+        payloads: Iterable[object],
         decode: Decode = lambda value: value,
         limits: tuple[float, ...] = (),
         *,
         window: int = 4096,
-    ) -> Generator[tuple[int, Done | Failed], None, None]:
+    ) -> Replies:
         """Yield (index of the payload, result) as results come, in any order.
 
         Payloads are taken lazily, in the thread of whoever iterates, at most ``window`` ahead of the
         results and some LEAD ahead of the slowest.  Closing the iterator drops what has not begun.
+        A payload of None is not sent; its result is a Failed of kind ``unsent``.
 
         Raises:
             PoolClosed: when the pool is closed (a RuntimeError).
@@ -138,9 +139,9 @@ class Pool:
                 if more and not sink.is_full(window):
                     items = _pull(source, known, sink, window)
                     more = bool(items)
-                    if items:
+                    if waiting := [item for item in items if not item.done]:
                         with self._lock:
-                            self._enqueue(items, sink)
+                            self._enqueue(waiting, sink)
                 while flying and not results and (not more or sink.is_full(window)):
                     sink.bell.get()
                 while results:
@@ -213,12 +214,13 @@ def _pull(
     items: list[Item] = []
     flying, limit = sink.flying, monotonic() + PULL_SECONDS
     for index, payload in source:
+        item, why = Item(known, b"", sink, index), "there is no payload"
         try:
-            item = Item(known, pickle.dumps(payload, 5), sink, index)
+            item.blob = b"" if payload is None else pickle.dumps(payload, 5)
         except Exception as err:  # noqa: BLE001 - a payload may raise anything when it is pickled
-            item = Item(known, b"", sink, index)
-            message = f"the payload does not pickle: {type(err).__name__}: {err}"[:500]
-            item.finish(Failed("unsent", message))
+            why = f"the payload does not pickle: {type(err).__name__}: {err}"[:500]
+        if not item.blob:
+            item.finish(Failed("unsent", why))
         items.append(item)
         flying[index] = size = len(item.blob)
         sink.pulled, sink.heft = index, sink.heft + size

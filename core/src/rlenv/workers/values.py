@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
 
 from attrs import field, frozen
 
@@ -34,7 +35,7 @@ class Program:
 class Done:
     """The runner returned.  ``value`` is a value of JSON: a tuple arrives as a list, the keys of a dict as text."""
 
-    value: Any
+    value: object
 
 
 @frozen
@@ -55,16 +56,20 @@ class Failed:
     kind: str
     message: str
     mark: int = -1
-    partial: Any = None
+    partial: object = None
     seconds: float = field(default=0.0, eq=False)
     cpu: float = 0.0
 
 
-def refused(kind: str, message: str) -> Future[Done | Failed]:
+Reply: TypeAlias = Union[Done, Failed]
+Replies: TypeAlias = Generator[tuple[int, Reply], None, None]  # with the index of the payload
+
+
+def refused(kind: str, message: str) -> Future[Reply]:
     """The result of what was never sent."""
     from concurrent.futures import Future
 
-    future: Future[Done | Failed] = Future()
+    future: Future[Reply] = Future()
     future.set_result(Failed(kind, message))
     return future
 
