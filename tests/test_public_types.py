@@ -14,7 +14,7 @@ import pytest
 from attrs import frozen
 
 MODULES = (
-    "rlenv", "rlenv.authoring", "rlenv.hooks", "rlenv.sandbox", "rlenv.text",
+    "rlenv", "rlenv.authoring", "rlenv.hooks", "rlenv.sandbox", "rlenv.text", "rlenv.workers",
     "rlenv_cli.console", "rlenv_cli.scores", "rlenv_testing",
 )  # fmt: skip
 

@@ -22,7 +22,7 @@ CORE_LINES = {  # of code in each part of core, as the design bounds them; only 
     "workers": 1_900,
     "engine": 3_803,  # whatever is in no part named here; the goal is 2,500
 }
-CORE_ANY = 90  # uses of `Any` in core; only ever lowered
+CORE_ANY = 82  # uses of `Any` in core; only ever lowered
 LINES = {  # of code in every other distribution; only ever lowered
     "contrib/rlenv-audit": 5_150,
     "contrib/rlenv-cli": 4_460,
