@@ -7,14 +7,13 @@ from .gym import gymnasium_env, skyrl_env
 from .inspect import inspect_scorer
 from .mixing import EnvironmentGroup, Scale
 from .plain import areal_reward, nemo_gym_verify, openrlhf_reward, slime_reward
-from .scoring import Metrics, ScoringEngine
+from .scoring import ScoringEngine
 from .trl import trl_reward
 from .verifiers import verifiers_reward, verifiers_rubric
 from .verl import verl_manager, verl_score
 
 __all__ = [
     "EnvironmentGroup",
-    "Metrics",
     "Scale",
     "ScoringEngine",
     "areal_reward",

@@ -14,7 +14,7 @@ def stage_scores(verdict: Verdict) -> dict[str, float]:
     """Path of a stage → its score, of the stages of this verdict that have one."""
     return {
         result.stage: result.outcome.score
-        for result in _all(verdict.results)
+        for result in every_result(verdict.results)
         if result.outcome is not None
     }
 
@@ -37,7 +37,8 @@ def batch_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
     return {**means, "unscored": sum(why.values()) / (len(verdicts) or 1), **shares}
 
 
-def _all(results: Iterable[StageResult]) -> Iterator[StageResult]:
+def every_result(results: Iterable[StageResult]) -> Iterator[StageResult]:
+    """Results with those of the stages in composites."""
     for result in results:
         yield result
-        yield from _all(result.children)
+        yield from every_result(result.children)

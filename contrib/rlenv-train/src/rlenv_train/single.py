@@ -113,11 +113,16 @@ class Judge:
 
 def stage_paths(env: Environment) -> tuple[str, ...]:
     """The paths of all stages of an environment, also of those that a verdict may lack."""
-    return tuple(_paths("", env.slots))
+    return tuple(path for path, _ in stages(env))
 
 
-def _paths(prefix: str, slots: Sequence[Slot]) -> Iterator[str]:
+def stages(env: Environment) -> Iterator[tuple[str, object]]:
+    """(path, stage) of every stage; a composite comes before its own."""
+    return _stages("", env.slots)
+
+
+def _stages(prefix: str, slots: Sequence[Slot]) -> Iterator[tuple[str, object]]:
     for slot in slots:
-        yield prefix + slot.name
+        yield prefix + slot.name, slot.stage
         if isinstance(slot.stage, Composite):
-            yield from _paths(f"{prefix}{slot.name}/", slot.stage.slots)
+            yield from _stages(f"{prefix}{slot.name}/", slot.stage.slots)

@@ -11,7 +11,8 @@ import rlenv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv import ConfigError, Environment, Outcome, Task, UnknownTask
-from rlenv_train import EnvironmentGroup, Metrics, ScoringEngine, trl_reward
+from rlenv_train import EnvironmentGroup, ScoringEngine, trl_reward
+from rlenv_train.scoring import engine as scoring
 
 TASKS = [Task(f"{n}?", answer=str(n), id=f"t{n}") for n in range(4)]
 
@@ -81,7 +82,12 @@ def test_equal_rows_of_a_batch_are_verified_once(engine, stage):
     assert [v.value for v in engine.evaluate_many(rows)] == [1.0, 1.0, 1.0, 0.0, 0.0] * 3
     assert sorted(stage.asked) == [("0?", "1"), ("1?", "0"), ("1?", "1")]
     found = engine.metrics()
-    assert (found.verified, found.repeated, found.responses, found.batches) == (3, 12, 15, 1)
+    assert [found[name] for name in ("verified", "repeated", "responses", "batches")] == [
+        3,
+        12,
+        15,
+        1,
+    ]
 
 
 def test_a_row_that_makes_no_sense_is_unscored_by_itself(engine):
@@ -113,7 +119,7 @@ def test_what_breaks_is_shared_with_nobody(kind):
     assert values == [None, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, None, None]
     assert stage.asked.count(("1?", "1")) == 1
     assert stage.asked.count(("1?", "break")) == 2
-    assert (metrics.responses, metrics.unscored) == (10, 3)
+    assert (metrics["responses"], metrics["unscored"]) == (10, 3)
 
 
 def test_stages_that_are_not_deterministic_judge_every_row_unless_they_are_named():
@@ -179,11 +185,9 @@ def test_what_is_of_somebodys_own_class_is_verified_each_time(engine, stage):
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["0?", "1?", "x?"]), st.sampled_from("01x"))), st.integers(1, 3))  # fmt: skip
 def test_a_batch_is_that_of_the_environment(rows, held):
-    import rlenv_train.scoring.stream as stream
-
     env = Environment("sums", Counting(), TASKS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream, "HELD", held)
+        patch.setattr(scoring, "CHUNK", held)
         assert list(ScoringEngine(env).evaluate_many(rows)) == list(env.evaluate_many(rows))
 
 
@@ -202,7 +206,7 @@ def test_workers_of_the_engine_verify_its_batches():
         rows = [(task, answer) for task in TASKS for answer in "01"]
         values = [v.value for v in engine.evaluate_many(rows)]
         assert values == [v.value for v in engine.env.evaluate_many(rows)]
-        assert engine.metrics().workers == 2
+        assert engine.metrics()["workers"] == 2
         assert engine.submit(TASKS[1], "1").result().value == 1.0
 
 
@@ -211,7 +215,7 @@ def test_a_group_of_environments_is_scored_as_one(stage):
     with ScoringEngine(EnvironmentGroup(members), reuse=("drawn",)) as engine:
         rows = [(name, None, "1") for name in ("a/t1", "a/t1", "b/t1", "a/t0")]
         assert [v.value for v in engine.evaluate_many(rows)] == [1.0, 1.0, 1.0, 0.0]
-        assert engine.metrics().verified == 3
+        assert engine.metrics()["verified"] == 3
         assert engine.diversity()
 
 
@@ -226,7 +230,7 @@ def test_a_stage_that_compares_sees_the_whole_group():
         reward = trl_reward(engine)
         scores = asyncio.run(reward(["1?"] * 3 + ["2?"] * 2, ["a", "bb", "bb", "a", "a"]))
         assert scores == [0.0, 1.0, 1.0, 1.0, 1.0]
-        assert engine.metrics().batches == 2
+        assert engine.metrics()["batches"] == 2
         with pytest.raises(ConfigError, match="side by side"):
             engine.submit("1?", "a")
         with pytest.raises(ConfigError, match="side by side"):
@@ -254,14 +258,24 @@ def test_observers_get_the_numbers_of_each_batch(stage):
         list(engine.evaluate_many([("1?", "1"), ("1?", "1"), ("1?", "break")]))
         list(engine.evaluate_many([("1?", "0")]))
         whole = engine.metrics()
-    assert [(m.batches, m.verified, m.repeated, m.unscored) for m in seen] == [(1, 2, 1, 1), (1, 1, 0, 0)]  # fmt: skip
-    assert (seen[0].unscored_share, seen[0].hit_rate) == (1 / 3, 0.0)
-    assert whole.since(Metrics()) == whole
-    numbers = whole.as_dict()
-    assert numbers["responses"] == 4
-    assert numbers["stage_seconds/counting"] > 0
-    assert 0 < numbers["per_second"] < 4 / numbers["stage_seconds/counting"]
-    assert all(isinstance(value, (int, float)) for value in numbers.values())
+    names = ("batches", "verified", "repeated", "unscored", "queued", "workers", "verifier_bound")
+    assert [[numbers[name] for name in names] for numbers in seen] == [
+        [1, 2, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0]
+    ]  # fmt: skip
+    assert (seen[0]["unscored_share"], seen[0]["hit_rate"]) == (1 / 3, 0.0)
+    assert whole["responses"] == 4
+    assert whole["per_second"] == 4 / whole["seconds"]
+    assert 0 < whole["busy"] == whole["stage_seconds/counting"] / whole["seconds"] < 1
+    assert seen[0].keys() == seen[1].keys() == whole.keys()
+    assert all(isinstance(value, (int, float)) for value in whole.values())
+
+
+def test_stages_in_a_composite_are_counted_by_themselves():
+    both = rlenv.AllOf([rlenv.Slot("a", Counting()), rlenv.Slot("b", Counting())])
+    with ScoringEngine(Environment("e", [rlenv.Slot("tests", both)])) as engine:
+        engine.verify(TASKS[1], "1")
+        names = [name for name in engine.metrics() if name.startswith("stage_seconds/")]
+    assert names == ["stage_seconds/tests/a", "stage_seconds/tests/b"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

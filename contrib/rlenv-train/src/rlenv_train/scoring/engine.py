@@ -2,78 +2,99 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
+from itertools import islice
 from threading import Lock
+from time import perf_counter
+from typing import Self, TypeAlias
+from weakref import WeakMethod
 
-from attrs import evolve
-from rlenv import Environment, Task, UnknownTask, Verdict
+from rlenv import ConfigError, Environment, Task, UnknownTask, Verdict
+from rlenv.authoring import key_id
 from rlenv.stages import attribute
 
 from rlenv_train.environments import AnyEnvironment, open_environment
 from rlenv_train.mixing import EnvironmentGroup
 from rlenv_train.mixing.group import Response, Row
 
-from .metrics import Metrics, Recorder
+from .budget import advice
+from .cache import VerdictCache
+from .metrics import Origin, Recorder, numbers, since, stage_seconds
 from .queue import SubmitQueue
-from .reuse import key_of, not_reusable, stages_of
-from .stream import Given, Stream
+from .reuse import Key, key_of, leaves, not_reusable
 
+Observer: TypeAlias = Callable[[Mapping[str, float]], object]
+Given: TypeAlias = tuple[int, Verdict, Origin]
+Equal: TypeAlias = Mapping[object, Sequence[tuple[int, Row]]]
+
+CHUNK = 16_384  # rows that are read at once
 logger = logging.getLogger("rlenv_train")
 
 
 class ScoringEngine(Environment):
     """An environment for a training run; everything that takes an ``Environment`` takes an engine.
 
-    Its verdicts are those of the environment. Equal pairs of task and response of one batch are verified once, where all
-    stages are deterministic. ``submit`` verifies responses while the policy writes others.
+    Its verdicts are those of the environment. Where all stages are deterministic, equal pairs of task and response of one
+    batch are verified once, and a cache remembers verdicts. ``submit`` verifies while the policy writes other responses.
 
     Example:
 
-        engine = ScoringEngine("env.toml", workers=8)
+        engine = ScoringEngine("env.toml", cache="verdicts.sqlite", step_seconds=10)
         GRPOTrainer(reward_funcs=trl_reward(engine), ...)
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
+        cache: a file of verdicts for all runs, which is made where there is none; not on a network file system.
         reuse: paths of stages that are not deterministic, and whose verdicts may still be used again.
         workers: worker processes; None as for ``Environment.evaluate_many``.
         queue: how many submitted responses may wait.
         at_once: how many submitted responses are verified at the same time; by default two for each worker, and 64 where
             a stage runs in the caller's process, as judges do.
-        observers: called with the ``Metrics`` of each batch when it is done.
+        step_seconds: wall seconds that a batch may take; the first that takes longer is a warning with a remedy.
+        observers: called with the ``metrics`` of each batch when it is done.
 
     Raises:
-        ConfigError: when the environment or an argument makes no sense.
+        ConfigError: when the environment or an argument makes no sense, or its verdicts cannot be cached.
     """
 
     def __init__(
         self,
         env: AnyEnvironment,
         *,
+        cache: str | os.PathLike[str] | None = None,
         reuse: Sequence[str] = (),
         workers: int | None = None,
         queue: int = 1024,
         at_once: int | None = None,
-        observers: Sequence[Callable[[Metrics], object]] = (),
+        step_seconds: float | None = None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self.env = open_environment(env)
-        self._reusable = not not_reusable(self.env, reuse)
-        places = {attribute(stage, "where") for _, stage in stages_of(self.env)}
-        cores = os.cpu_count() or 1
-        self._size, self._watchers = workers, tuple(observers)
-        self._most = (workers or cores) if workers or "worker" in places else 0
-        many = 64 if "caller" in places else 2 * (workers or cores)
-        self._make_queue = partial(SubmitQueue, self._verified, queue, at_once or many)
-        self._begin()
+        self._size, self._budget, self._observing = workers, step_seconds, tuple(observers)
+        problems = list(not_reusable(self.env, reuse, stored=cache is not None))
+        if cache is not None and problems:
+            raise ConfigError(*(f"cache: {problem}" for problem in problems))
+        self._cache = None if cache is None else VerdictCache(cache)
+        self._reusable, self._key_id = not problems, key_id() if cache else ""
+        places = {path: attribute(stage, "where") for path, stage in leaves(self.env)}
+        self._in_workers = [path for path in places if workers or places[path] == "worker"]
+        size = workers or os.cpu_count() or 1
+        self._most = size if self._in_workers else 0
+        many = at_once or (64 if "caller" in places.values() else 2 * size)
+        self._make_queue = partial(SubmitQueue, self._verified, queue, many)
+        begin = WeakMethod(self._begin(self._cache)._begin)
+        os.register_at_fork(after_in_child=lambda: (again := begin()) and again(None))
 
-    def _begin(self) -> None:
-        """What has threads and locks; a forked child begins anew."""
-        self._process = os.getpid()
-        self._recorder, self._queue = Recorder(), self._make_queue()
-        self._told, self._telling = Metrics(), Lock()
+    def _begin(self, file: VerdictCache | None) -> Self:
+        """Make what has threads and locks; a forked child has its own, and no cache: SQLite forbids that."""
+        self._telling, self._recorder, self._queue = Lock(), Recorder(), self._make_queue()
+        self._file, self._before = file, dict[str, float]()
+        return self
 
     def __getattr__(self, name: str) -> object:
         """What an environment holds: its name, tasks, slots and so on."""
@@ -90,53 +111,35 @@ class ScoringEngine(Environment):
 
     def evaluate(self, prompt: str | Task, response: Response) -> Verdict:
         """The whole verdict; see ``Environment.evaluate``."""
-        key, verdict = self._looked_up((prompt, response))
-        if verdict is None:
-            with self._recorder:
-                verdict = self.env.evaluate(prompt, response)
-            self._keep(key, verdict)
-        return verdict
+        with self._recorder:
+            key, verdict = self._look_up((prompt, response))
+            return verdict or self._keep(key, self.env.evaluate(prompt, response))
 
     async def aevaluate(self, prompt: str | Task, response: Response) -> Verdict:
         """``evaluate`` for callers with an event loop."""
-        key, verdict = self._looked_up((prompt, response))
-        if verdict is None:
-            with self._recorder:
-                verdict = await self.env.aevaluate(prompt, response)
-            self._keep(key, verdict)
-        return verdict
+        with self._recorder:
+            key, verdict = await asyncio.to_thread(self._look_up, (prompt, response))
+            return verdict or self._keep(key, await self.env.aevaluate(prompt, response))
 
     def evaluate_group(self, prompt: str | Task, responses: Sequence[Response]) -> list[Verdict]:
         """Verdicts for several responses to one task, which stages that compare see together; none is used again."""
-        self._after_fork()
-        with self._recorder:
-            verdicts = self.env.evaluate_group(prompt, responses)
-        for verdict in verdicts:
-            self._recorder.verdict(verdict, "verified")
-        self._finish_batch()
-        return verdicts
+        return [verdict for _, verdict in self._batch(self._grouped(prompt, responses))]
 
     def evaluate_as_completed(
         self, rows: Iterable[Row], workers: int | None = None
     ) -> Iterator[tuple[int, Verdict]]:
-        """As of an environment; equal rows are verified once.
+        """As of an environment; 16,384 rows are read at once, and equal ones of these are verified once.
 
         Args:
             rows: as for ``Environment.evaluate_many``.
             workers: as for ``Environment.evaluate_many``; by default those of the engine.
         """
         self._needs_no_group()
-        self._after_fork()
-        return self._batch(self._stream(workers).verdicts(rows))
+        return self._batch(self._given(rows, workers))
 
     def submit(
-        self,
-        task: str | Task,
-        response: Response,
-        *,
-        priority: float = 0.0,
-        timeout: float | None = None,
-    ) -> Future[Verdict]:
+        self, task: str | Task, response: Response, *, priority: float = 0.0, timeout: float | None = None
+    ) -> Future[Verdict]:  # fmt: skip
         """The verdict to come; the response is verified in other threads and in workers.
 
         The future never raises for a response: a task or response that makes no sense is unscored with a fault of
@@ -154,108 +157,134 @@ class ScoringEngine(Environment):
             RuntimeError: when the engine is closed.
         """
         self._needs_no_group()
-        self._after_fork()
         return self._queue.put((task, response), priority, timeout)
+
+    def metrics(self) -> dict[str, float]:
+        """Numbers by name since the engine was made; the reference explains each."""
+        return self._numbers(self._recorder.sums())
+
+    def close(self) -> None:
+        """Cancel what was submitted and has not started, wait for the rest, and close the environment and the cache."""
+        self._queue.close()
+        self.env.close()
+        if self._file is not None:
+            self._file.close()
 
     # -- how -------------------------------------------------------------------------------------
 
-    def _after_fork(self) -> None:
-        if self._process != os.getpid():
-            self._begin()
-
-    def _stream(self, workers: int | None = None) -> Stream:
-        judge = partial(self.env.evaluate_as_completed, workers=workers or self._size)
-        return Stream(judge, self._key, self._find, self._store)
-
     def _batch(self, given: Iterator[Given]) -> Iterator[tuple[int, Verdict]]:
         """Verdicts as they come; the time of whoever takes them does not count."""
+        before, waited = self._recorder.sums(), 0.0
         while True:
+            start = perf_counter()
             with self._recorder:
                 found = next(given, None)
+            waited += perf_counter() - start
             if found is None:
-                break
+                return self._finish(waited, before)
             index, verdict, origin = found
             self._recorder.verdict(verdict, origin)
             yield index, verdict
-        self._finish_batch()
+
+    def _grouped(self, prompt: str | Task, responses: Sequence[Response]) -> Iterator[Given]:
+        for index, verdict in enumerate(self.env.evaluate_group(prompt, responses)):
+            yield index, verdict, "verified"
 
     def _verified(self, row: Row) -> Verdict:
         """The verdict of a submitted row."""
         with self._recorder:
-            ((_, verdict, origin),) = self._stream().verdicts([row])
+            ((_, verdict, origin),) = self._given([row], None)
         self._recorder.verdict(verdict, origin)
         return verdict
 
-    def _looked_up(self, row: Row) -> tuple[bytes | None, Verdict | None]:
+    def _given(self, rows: Iterable[Row], workers: int | None) -> Iterator[Given]:
+        """Verdicts of rows, each as soon as it is known."""
+        numbered = enumerate(rows)
+        while chunk := list(islice(numbered, CHUNK)):
+            equal: dict[
+                object, list[tuple[int, Row]]
+            ] = {}  # by key, or by index where there is none
+            for index, row in chunk:
+                key = self._key(row)
+                if key not in equal and (verdict := self._find(key)):
+                    yield index, verdict, "cached"
+                else:
+                    equal.setdefault(key or index, []).append((index, row))
+            yield from self._judged(equal, workers or self._size)
+
+    def _judged(self, equal: Equal, workers: int | None) -> Iterator[Given]:
+        """Verdicts of rows of which some are equal."""
+        keys, again = list(equal), list[tuple[int, Row]]()
+        rows = [members[0][1] for members in equal.values()]
+        for place, verdict in self.env.evaluate_as_completed(rows, workers):
+            (index, _), *others = equal[keys[place]]
+            yield index, self._store(keys[place], verdict), "verified"
+            if verdict.scored:
+                yield from ((other, verdict, "repeated") for other, _ in others)
+            else:  # it may be no fault of the response: the others get their own chance
+                again += others
+        for place, verdict in self.env.evaluate_as_completed([row for _, row in again], workers):
+            yield again[place][0], verdict, "verified"
+
+    def _look_up(self, row: Row) -> tuple[Key | None, Verdict | None]:
         """The key of a row, and its verdict where that is known."""
-        self._after_fork()
         key = self._key(row)
-        verdict = None if key is None else self._find(key)
-        if verdict is not None:
+        if (verdict := self._find(key)) is not None:
             self._recorder.verdict(verdict, "cached")
         return key, verdict
 
-    def _keep(self, key: bytes | None, verdict: Verdict) -> None:
+    def _keep(self, key: Key | None, verdict: Verdict) -> Verdict:
         self._recorder.verdict(verdict, "verified")
-        if key is not None:
-            self._store(key, verdict)
+        return self._store(key, verdict)
 
-    def _find(self, _key: bytes) -> Verdict | None:
-        return None
+    def _find(self, key: Key | None) -> Verdict | None:
+        return self._file.get(key) if self._file and key else None
 
-    def _store(self, _key: bytes, _verdict: Verdict) -> None:
-        pass
+    def _store(self, key: object, verdict: Verdict) -> Verdict:
+        if self._file and isinstance(key, Key):
+            self._file.put(key, verdict)
+        return verdict
 
-    def _key(self, row: Row) -> bytes | None:
+    def _key(self, row: Row) -> Key | None:
         """What names a row; None where its verdict is good for no other."""
-        if not self._reusable:
-            return None
         try:
-            fingerprint, task = self._route(self._task_of(row))
-            return key_of((fingerprint,), task, row[-1])
+            return key_of(*self._route(row), row[-1]) if self._reusable else None
         except Exception:  # noqa: BLE001 - the environment says what is wrong with the row
             return None
 
-    def _task_of(self, row: Row) -> Task:
-        if len(row) == 2:
-            return row[0] if isinstance(row[0], Task) else self.tasks.by_prompt(row[0])
-        task = self.tasks.by_id(row[0])
-        if row[1] not in (None, task.prompt):
+    def _route(self, row: Row) -> tuple[str, str, Task]:
+        """The fingerprint of the environment that verifies a row, the secret's id, and the task that it is given."""
+        task = row[0] if len(row) == 2 else self.tasks.by_id(row[0])
+        if isinstance(task, str):
+            task = self.tasks.by_prompt(task)
+        if len(row) == 3 and row[1] not in (None, task.prompt):
             raise UnknownTask(f"the prompt of this row is not that of task {task.id!r}")
-        return task
+        env: Environment = self.env
+        if isinstance(env, EnvironmentGroup):
+            name, task = env.route(task)
+            env = env.environments[name]
+        return env.fingerprint, self._key_id, task
 
-    def _route(self, task: Task) -> tuple[str, Task]:
-        """The fingerprint of the environment that verifies a task, and the task that it is given."""
-        if not isinstance(self.env, EnvironmentGroup):
-            return self.fingerprint, task
-        name, own = self.env.route(task)
-        return self.env.environments[name].fingerprint, own
-
-    # -- metrics ---------------------------------------------------------------------------------
-
-    def metrics(self) -> Metrics:
-        """The numbers since the engine was made."""
-        waiting, running = self._queue.waiting, self._queue.running
-        return evolve(
-            self._recorder.snapshot(), queued=waiting, running=running, workers=self._most
-        )
-
-    def _finish_batch(self) -> None:
-        self._recorder.count("batches")
-        self._tell()
-
-    def _tell(self) -> None:
-        """Call the observers with what came since their last call."""
+    def _finish(self, waited: float, before: Mapping[str, float]) -> None:
+        """Count a batch, compare it with the time of a step, and call the observers with what came since the last."""
         with self._telling:
-            now = self.metrics()
-            since, self._told = now.since(self._told), now
-            for observer in self._watchers:
+            now, budget = self._recorder.sums(), self._budget
+            if budget is not None and waited > budget:
+                if not now["verifier_bound"]:
+                    stages = stage_seconds(since(now, before))
+                    text = advice(waited, stages, self._in_workers, self._most, budget)
+                    logger.warning("%s: %s", self.name, text)
+                self._recorder.add("verifier_bound")
+            self._recorder.add("batches")
+            now = self._recorder.sums()
+            told, self._before = self._numbers(since(now, self._before)), now
+            for observer in self._observing:
                 try:
-                    observer(since)
+                    observer(told)
                 except Exception as error:  # noqa: BLE001 - an observer changes nothing
                     logger.error("an observer of %s raised %s", self.name, type(error).__name__)
 
-    def close(self) -> None:
-        """Cancel what was submitted and has not started, wait for the rest, and close the environment."""
-        self._queue.close()
-        self.env.close()
+    def _numbers(self, sums: Mapping[str, float]) -> dict[str, float]:
+        errors = self._cache.errors if self._cache else 0
+        now = {"queued": self._queue.waiting, "workers": self._most, "cache_errors": errors}
+        return {**numbers(sums), **now}

@@ -33,18 +33,12 @@ class SubmitQueue:
         self._verify, self._size = verify, size
         self._room, self._count = Semaphore(size), count()
         self._waiting: PriorityQueue[tuple[float, int, Future[Verdict], Row]] = PriorityQueue()
-        self._running: set[Future[Verdict]] = set()
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="rlenv-submit")
 
     @property
     def waiting(self) -> int:
         """Rows that have not started; cancelled ones are not counted."""
         return sum(not future.cancelled() for _, _, future, _ in list(self._waiting.queue))
-
-    @property
-    def running(self) -> int:
-        """Rows that are being verified."""
-        return len(self._running)
 
     def put(self, row: Row, priority: float, timeout: float | None) -> Future[Verdict]:
         """The verdict to come; see ``ScoringEngine.submit``."""
@@ -69,15 +63,10 @@ class SubmitQueue:
         if not future.set_running_or_notify_cancel():
             return
         self._room.release()
-        self._running.add(future)
         try:
-            verdict = self._verify(row)
+            future.set_result(self._verify(row))
         except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
-            self._running.discard(future)
             future.set_exception(error)
-        else:
-            self._running.discard(future)
-            future.set_result(verdict)
 
     def close(self) -> None:
         """Cancel what has not started, and wait for the rest."""
