@@ -10,7 +10,7 @@ import warnings
 
 import pytest
 import rlenv
-from rlenv import ConfigError, Environment, Task, VerifierFault
+from rlenv import ConfigError, Environment, Outcome, Task, VerifierFault
 from rlenv_train import trl_reward
 from train_cases import GOLD, Longest, right, short
 
@@ -97,6 +97,34 @@ def test_ids_that_no_task_has_are_reported_with_the_columns():
 def test_a_row_without_a_task_is_unscored_next_to_others():
     with Environment("sums", [right], [Task("1+1=", answer="2", id="a")]) as env:
         assert call(trl_reward(env), ["2", "2"], id=["a", "b"]) == [1.0, None]
+
+
+def test_a_column_may_hold_the_response(env):
+    talk = [{"role": "user", "content": "1+1="}, {"role": "assistant", "content": "2"}]
+    reward = trl_reward(env, response="trajectory")
+
+    assert call(reward, ["decoded"], trajectory=[talk], **answers("2")) == [1.0]
+    with pytest.raises(ConfigError, match="no column 'trajectory'; its columns are 'answer'"):
+        call(trl_reward(env, response="trajectory"), ["2"], **answers("2"))
+
+
+def test_the_mean_of_the_scores_of_steps_is_added():
+    @rlenv.stage(where="inline")
+    def steps(response):
+        if response == "break":
+            raise RuntimeError("broken")
+        return Outcome(1.0, steps=[(at, float(sign == "1")) for at, sign in enumerate(response)])
+
+    with Environment("steps", [steps]) as env:
+        responses = ["1100", "1" * 9, "", "break"]
+        assert call(trl_reward(env, step_weight=0.5), responses) == [1.25, 1.5, 1.0, None]
+        assert call(trl_reward(env), responses) == [1.0, 1.0, 1.0, None]
+
+
+@pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, 1e39])
+def test_a_weight_of_steps_is_a_finite_number(env, weight):
+    with pytest.raises(ConfigError, match="step_weight is a finite number, 0 or more"):
+        trl_reward(env, step_weight=weight)
 
 
 # -- other functions ---------------------------------------------------------------------------

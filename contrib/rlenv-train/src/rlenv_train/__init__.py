@@ -8,14 +8,18 @@ from .inspect import inspect_scorer
 from .mixing import EnvironmentGroup, Scale
 from .plain import areal_reward, nemo_gym_verify, openrlhf_reward, slime_reward
 from .scoring import ScoringEngine
+from .tokens import TokenSequence, token_rewards, token_sequences
 from .trl import trl_reward
+from .trl_rollout import trl_rollout
 from .verifiers import verifiers_reward, verifiers_rubric
 from .verl import verl_manager, verl_score
+from .verl_rollout import verl_rollout
 
 __all__ = [
     "EnvironmentGroup",
     "Scale",
     "ScoringEngine",
+    "TokenSequence",
     "areal_reward",
     "gymnasium_env",
     "inspect_scorer",
@@ -24,9 +28,13 @@ __all__ = [
     "openrlhf_reward",
     "skyrl_env",
     "slime_reward",
+    "token_rewards",
+    "token_sequences",
     "trl_reward",
+    "trl_rollout",
     "verifiers_reward",
     "verifiers_rubric",
     "verl_manager",
+    "verl_rollout",
     "verl_score",
 ]

@@ -13,6 +13,7 @@ from .environments import AnyEnvironment
 from .metrics import stage_scores
 from .rows import Message
 from .single import Judge
+from .tokens import step_scores
 
 if TYPE_CHECKING:
     import gymnasium
@@ -79,7 +80,8 @@ def gymnasium_env(
 
 def _info(verdict: Verdict) -> dict[str, object]:
     why = {} if verdict.scored else {"fault": reason(verdict)}
-    return {"unscored": not verdict.scored, "stages": stage_scores(verdict), **why}
+    scores = {"stages": stage_scores(verdict), "steps": [*step_scores(verdict)]}
+    return {"unscored": not verdict.scored, **scores, **why}
 
 
 def skyrl_env(

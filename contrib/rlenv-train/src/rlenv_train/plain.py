@@ -16,7 +16,7 @@ from rlenv import ConfigError, Environment, Fault, RlenvError, TaskError, Verdic
 from .batch import all_input, judge, reason
 from .environments import AnyEnvironment
 from .metrics import batch_metrics, stage_scores
-from .rows import Message, Text
+from .rows import Message, Text, inner_field
 from .single import Judge
 
 if TYPE_CHECKING:
@@ -201,20 +201,15 @@ def nemo_gym_verify(
     async def verify(body: Body) -> dict[str, object]:
         own = ("responses_create_params", "response", answer)
         info = {key: value for key, value in body.items() if key not in own}
-        asked = _field(body, "responses_create_params", "input")
+        asked = inner_field(body, "responses_create_params", "input")
         prompt = asked if isinstance(asked, (str, list)) else ""
-        said = _said(_field(body, "response", "output"))
+        said = _said(inner_field(body, "response", "output"))
         verdict = await one.averdict(prompt, said, body.get(answer), info)
         why = None if verdict.scored else reason(verdict)
         found = {"reward": one.reward(verdict), "mask_sample": not verdict.scored}
         return {**body, **found, "failure_reason": why, "reward_components": stage_scores(verdict)}
 
     return verify
-
-
-def _field(body: Body, name: str, key: str) -> object:
-    inner = body.get(name)
-    return inner.get(key) if isinstance(inner, Mapping) else None
 
 
 def _said(output: object) -> list[Message]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from attrs import frozen
-from rlenv import ConfigError, Environment, Task
+from rlenv import ConfigError, Environment, Task, Trajectory
 
 Message: TypeAlias = Mapping[str, object]
 Text: TypeAlias = str | Sequence[Message]  # a trainer's prompt or completion: text or messages
+Response: TypeAlias = Text | Trajectory
 Batch: TypeAlias = Mapping[str, Sequence[object]]  # column → its values
 Row: TypeAlias = tuple[str | Task, Text] | tuple[str, None, Text]
 
@@ -22,11 +23,13 @@ class Columns:
         answer: the column of the answer.
         info: the columns that become ``task.info``.
         id: the column of the id by which the environment's own tasks are found.
+        response: the column of the response; None: the completions.
     """
 
     answer: str | None = None
     info: tuple[str, ...] = ()
     id: str = "id"
+    response: str | None = None
 
     def rows(
         self, env: Environment, prompts: Sequence[Text], completions: Sequence[Text], batch: Batch
@@ -39,8 +42,11 @@ class Columns:
             ConfigError: when a named column is not in the batch.
         """
         named = [*filter(None, [self.answer]), *self.info]
-        if missing := [name for name in named if name not in batch]:
+        needed = [*named, *filter(None, [self.response])]
+        if missing := [name for name in needed if name not in batch]:
             raise ConfigError(f"the batch has no column {_listed(missing)}; {columns_of(batch)}")
+        if self.response is not None:
+            completions = cast("Sequence[Text]", batch[self.response])
         if named or not env.tasks:
             made = self._tasks(prompts, batch)
             return list(zip(made, completions, strict=True))
@@ -67,6 +73,12 @@ def prompt_text(prompt: Text) -> str:
         return prompt
     said = [message.get("content") for message in prompt if message.get("role") == "user"]
     return said[-1] if said and isinstance(said[-1], str) else ""
+
+
+def inner_field(row: Mapping[str, object], name: str, key: str) -> object:
+    """``row[name][key]``, None where there is none."""
+    inner = row.get(name)
+    return inner.get(key) if isinstance(inner, Mapping) else None
 
 
 def columns_of(batch: Batch) -> str:

@@ -10,7 +10,7 @@ from .batch import needs_no_group
 from .combine import LARGEST
 from .environments import AnyEnvironment, open_environment
 from .patience import Patience
-from .rows import Text, prompt_text
+from .rows import Response, Text, prompt_text
 
 
 class Judge:
@@ -64,7 +64,11 @@ class Judge:
         return self.env.tasks.by_prompt(prompt_text(prompt))
 
     def verdict(
-        self, prompt: Text, response: Text, answer: object = None, info: Mapping[str, object] = {}
+        self,
+        prompt: Text,
+        response: Response,
+        answer: object = None,
+        info: Mapping[str, object] = {},
     ) -> Verdict:
         """The verdict on one response."""
         try:
@@ -75,7 +79,11 @@ class Judge:
         return verdict
 
     async def averdict(
-        self, prompt: Text, response: Text, answer: object = None, info: Mapping[str, object] = {}
+        self,
+        prompt: Text,
+        response: Response,
+        answer: object = None,
+        info: Mapping[str, object] = {},
     ) -> Verdict:
         """The same, for callers with an event loop, which stays free."""
         try:

@@ -17,6 +17,7 @@ from .environments import AnyEnvironment, open_environment
 from .metrics import batch_metrics
 from .patience import Patience
 from .rows import Columns, Text, columns_of
+from .tokens import checked_weight, with_steps
 
 Scores: TypeAlias = Iterable[float | None]
 RewardFunction: TypeAlias = Callable[..., Scores | Awaitable[Scores]]
@@ -34,6 +35,8 @@ def trl_reward(
     id: str = "id",  # noqa: A002 - the field's name
     also: Sequence[RewardFunction] = (),
     weights: Sequence[float] | None = None,
+    response: str | None = None,
+    step_weight: float = 0.0,
     name: str = "rlenv",
     patience: int = 10,
 ) -> TrlReward:
@@ -50,6 +53,8 @@ def trl_reward(
         also: other reward functions of TRL, sync or async, whose rewards are added.
         weights: one factor for rlenv and one for each of ``also``; 1 each by default.  A function of
             weight 0 is only logged, and its None does not count.
+        response: the column of the response, such as that of ``trl_rollout``; by default TRL's completion.
+        step_weight: what the mean of the scores of steps adds to the reward, times this.
         name: of the function and its metrics in TRL's logs.
         patience: how many batches in a row may stay without any score.
 
@@ -59,9 +64,10 @@ def trl_reward(
     factors = checked_weights(weights, 1 + len(also))
     return TrlReward(
         env,
-        Columns(answer, tuple(info), id),
+        Columns(answer, tuple(info), id, response),
         also=also,
         weights=factors,
+        step_weight=checked_weight(step_weight),
         name=name,
         patience=Patience(patience),
     )
@@ -77,13 +83,14 @@ class TrlReward:
         *,
         also: Sequence[RewardFunction],
         weights: Sequence[float],
+        step_weight: float,
         name: str,
         patience: Patience,
     ) -> None:
         self.env = open_environment(source)
         self.__name__ = name
         self._source, self._columns, self._patience = source, columns, patience
-        self._also, self._weights = tuple(also), tuple(weights)
+        self._also, self._weights, self._step_weight = tuple(also), tuple(weights), step_weight
 
     async def __call__(
         self,
@@ -102,7 +109,7 @@ class TrlReward:
             others = asyncio.gather(*(self._other(function, same) for function in self._also))
             own = asyncio.to_thread(self._judged, prompts, completions, given, _group_size(trainer))
             outcome.verdicts, found = await asyncio.gather(own, others)
-            rewards = [[verdict.value for verdict in outcome.verdicts], *found]
+            rewards = [[with_steps(v, self._step_weight) for v in outcome.verdicts], *found]
             outcome.scores = combined(rewards, self._weights)
         if log is not None:
             self._log(log, outcome.verdicts, outcome.scores)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from rlenv import Verdict
 
 from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
+from .rows import Message, Response, inner_field
 from .single import Judge, stage_paths
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def verl_score(
         ConfigError: when a stage compares the responses to one task.
     """
     judge = Judge(env, "verl", id, unscored=unscored, patience=patience)
-    record = _Record(judge)
+    record = Record(judge)
 
     async def compute_score(
         data_source: str,  # noqa: ARG001 - verl passes it by name
@@ -77,7 +78,7 @@ def verl_manager(
     from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
     judge = Judge(env, "verl", id, unscored=unscored, patience=patience)
-    record = _Record(judge)
+    record = Record(judge)
 
     class RlenvRewardManager(RewardManagerBase):  # type: ignore[misc] # verl is not installed with rlenv
         def __init__(
@@ -87,21 +88,26 @@ def verl_manager(
 
         async def run_single(self, data: DataProto) -> dict[str, object]:
             item = data[-1]
-            row = item.non_tensor_batch
             ids = item.batch["responses"]
             many = int(item.batch["attention_mask"][-ids.shape[-1] :].sum())
             text = self.tokenizer.decode(ids[:many], skip_special_tokens=True)
-            gold = row.get("reward_model", {}).get("ground_truth")
-            info = dict(row.get("extra_info", {}))
-            prompt = info.get("prompt", "") if (raw := row.get("raw_prompt")) is None else raw
-            asked = prompt if isinstance(prompt, str) else list(prompt)
-            extras = record.of(await judge.averdict(asked, text, gold, info))
+            extras = record.of(await verdict_of(judge, item.non_tensor_batch, text))
             return {"reward_score": extras["score"], "reward_extra_info": extras}
 
     return RlenvRewardManager
 
 
-class _Record:
+async def verdict_of(judge: Judge, row: Mapping[str, object], response: Response) -> Verdict:
+    """The verdict on a response to a row of verl's data set."""
+    extra, raw = row.get("extra_info"), row.get("raw_prompt")
+    info = dict(extra) if isinstance(extra, Mapping) else {}
+    prompt = info.get("prompt", "") if raw is None else raw
+    asked = prompt if isinstance(prompt, str) else [*cast("Iterable[Message]", prompt)]
+    gold = inner_field(row, "reward_model", "ground_truth")
+    return await judge.averdict(asked, response, gold, info)
+
+
+class Record:
     """What verl keeps of a verdict: the same keys for each."""
 
     def __init__(self, judge: Judge) -> None:

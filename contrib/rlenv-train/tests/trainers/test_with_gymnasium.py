@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 
 import pytest
+import rlenv
 from page import run_program, write_files
-from rlenv import ConfigError, Environment, Task, VerifierFault
+from rlenv import ConfigError, Environment, Outcome, Task, VerifierFault
 from rlenv_train import gymnasium_env, skyrl_env
 from train_cases import right
 
@@ -34,10 +35,28 @@ def test_it_passes_the_checker_of_gymnasium(env):
 def test_an_episode_is_a_prompt_and_a_response(env):
     gym = gymnasium_env(env, unscored=-1.0)
     assert gym.reset(options={"id": "t3"}) == (TASKS[3].prompt, {"id": "t3"})
-    assert gym.step("3") == ("", 1.0, True, False, {"unscored": False, "stages": {"right": 1.0}})
+    assert gym.step("3") == (
+        "",
+        1.0,
+        True,
+        False,
+        {"unscored": False, "stages": {"right": 1.0}, "steps": []},
+    )
 
     gym.reset(seed=1)
-    assert gym.step("break")[1:] == (-1.0, False, True, {"unscored": True, "stages": {}, "fault": "error at right"})  # fmt: skip
+    assert gym.step("break")[1:] == (-1.0, False, True, {"unscored": True, "stages": {}, "steps": [], "fault": "error at right"})  # fmt: skip
+
+
+def test_the_scores_of_steps_are_in_the_info():
+    @rlenv.stage(where="inline")
+    def lines(response):
+        scores = [float("=" in line) for line in response.splitlines()]
+        return Outcome(min(scores), steps=[*enumerate(scores)])
+
+    with Environment("lines", [lines], TASKS) as made:
+        gym = gymnasium_env(made)
+        gym.reset()
+        assert gym.step("1+1=2\nso 2")[-1]["steps"] == [(0, 1.0), (1, 0.0)]
 
 
 def test_a_seed_decides_which_task_is_drawn(env):

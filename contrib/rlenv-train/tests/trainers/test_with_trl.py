@@ -15,35 +15,11 @@ from rlenv_train import trl_reward
 
 pytest.importorskip("trl", reason="TRL is not installed here: `make test-trainers` runs this")
 
-import torch
 from datasets import Dataset
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer
+from trl_cases import model, tokenizer
 
-torch.set_num_threads(1)  # more threads are slower for a model of this size
-SIGNS = ["<pad>", "<eos>", "<unk>", *"0123456789=+"]
-TEMPLATE = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
 GOLD = "gold-that-no-log-shows"
-
-
-def tokenizer():
-    letters = Tokenizer(models.WordLevel({sign: at for at, sign in enumerate(SIGNS)}, "<unk>"))
-    letters.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
-    made = PreTrainedTokenizerFast(tokenizer_object=letters, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>")  # fmt: skip
-    made.chat_template = TEMPLATE
-    return made
-
-
-def model():
-    torch.manual_seed(0)
-    return LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(SIGNS), hidden_size=64, intermediate_size=128, num_hidden_layers=2,
-            num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=32,
-            pad_token_id=0, eos_token_id=1, bos_token_id=None,
-        )
-    )  # fmt: skip
 
 
 def trained(tmp_path, rewards, rows, steps=2, **settings):
