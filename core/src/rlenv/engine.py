@@ -119,7 +119,7 @@ def composed(
             elif left <= 0:
                 message = "the time of the composite around this stage ran out"
                 result = faulted(child, "timeout", message, transient=child.budget is not None)
-            elif attempt.grouped and child.judges_groups:
+            elif attempt.grouped and child.check_group is not None:
                 result = yield GroupBarrier(child, attempt)
             else:
                 found = executor.check(child, attempt, min(left, child.timeout))

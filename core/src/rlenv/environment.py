@@ -163,7 +163,7 @@ class Environment:
         """
         from asyncio import wrap_future
 
-        from .threads import off_loop
+        from .event_loop import off_loop
 
         self._needs_no_group()
         if type(response) is str and "fingerprint" in vars(self):

@@ -1,4 +1,4 @@
-"""The one event loop that rlenv owns in the caller's process, for stages that must be one for all.
+"""What runs beside the caller: an event loop for stages that must be one for all, and threads for plain work.
 
 Deadlines are enforced by cancellation.  A stage that keeps the loop busy (``time.sleep`` in an async check)
 cannot be cancelled: a watch notices, faults that stage, abandons its thread and goes on with a fresh loop.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import threading
 from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from functools import partial
+from queue import SimpleQueue
+from threading import Lock, Thread, current_thread
 from time import monotonic, perf_counter
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from .checks import fault_of, faulted
@@ -29,6 +30,8 @@ Check: TypeAlias = Callable[[], Awaitable[T]]
 # Seconds without giving the loop back, or the stage's deadline when that is shorter.
 BLOCKED_AFTER = 5.0
 LATE = 1.0  # seconds after a deadline at which a job is given up from outside of its loop
+AWAY = 120.0  # seconds for what has no deadline of its own, such as pickling
+_queues: dict[int, SimpleQueue[Callable[[], None]]] = {}  # by the number of threads that serve it
 
 
 async def within(seconds: float, slot: CompiledSlot, check: Check[T]) -> T | StageResult:
@@ -74,9 +77,9 @@ class BackgroundEventLoop:
     """An event loop on a daemon thread of its own, which is looked after (``watch``)."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._loop: MarkedLoop | None = None
-        self._thread: threading.Thread
+        self._thread: Thread
         self._jobs: set[_Job] = set()
         self._stepping: tuple[_Job, float] | None = None
         self._users: WeakSet[CompiledSlot] = WeakSet()
@@ -119,7 +122,7 @@ class BackgroundEventLoop:
             loop = self._loop = MarkedLoop()
             loop.mark = partial(self._mark, loop)
             run = partial(self._run, loop)
-            self._thread = threading.Thread(target=run, name="rlenv-loop", daemon=True)
+            self._thread = Thread(target=run, name="rlenv-loop", daemon=True)
             self._thread.start()
             watch(self.look)
         return self._loop
@@ -182,7 +185,7 @@ class BackgroundEventLoop:
         for job in jobs:
             message = "the environment was closed while this stage ran"
             self._finish(job, faulted(job.slot, "pool", message, transient=True))
-        if self._thread is not threading.current_thread():
+        if self._thread is not current_thread():
             self._thread.join(1.0)
 
     def _mark(self, loop: MarkedLoop, job: _Job | None) -> None:
@@ -210,5 +213,56 @@ def _tell(loop: MarkedLoop, what: Callable[[], object]) -> None:
         loop.call_soon_threadsafe(what)
 
 
+def off_loop(
+    work: Callable[[], object], threads: int = 16, seconds: float = AWAY, lost: object = None
+) -> Future[Any]:
+    """Call it in one of so many threads; one for what keeps the interpreter to itself, as pickling does.
+
+    Args:
+        work: what to call.
+        threads: how many calls of this kind may run at a time.
+        seconds: of its own, from when a thread takes it up; then it is given up.
+        lost: the result then.
+    """
+    if threads not in _queues:
+        _queues[threads] = SimpleQueue()
+        for _ in range(threads):
+            _staff(_queues[threads])
+    future: Future[object] = Future()
+    queue, due = _queues[threads], math.inf
+
+    def settle(result: object, error: BaseException | None = None) -> None:
+        with suppress(InvalidStateError):  # the other was faster
+            future.set_result(result) if error is None else future.set_exception(error)
+
+    def run() -> None:
+        nonlocal due
+        due = monotonic() + seconds
+        if future.set_running_or_notify_cancel():
+            try:
+                settle(work())
+            except BaseException as err:  # noqa: BLE001 - it belongs to whoever waits
+                settle(None, err)
+
+    def look() -> bool:
+        if monotonic() > due and not future.done():
+            settle(lost)
+            _staff(queue)  # in place of the thread that did not come back
+        return not future.done()
+
+    watch(look)
+    queue.put(run)
+    return future
+
+
+def _staff(queue: SimpleQueue[Callable[[], None]]) -> None:
+    def serve() -> None:
+        while True:
+            queue.get()()
+
+    Thread(target=serve, name="rlenv", daemon=True).start()
+
+
 shared_loop = BackgroundEventLoop()  # of this process; its thread starts with the first check
 os.register_at_fork(after_in_child=shared_loop.__init__)  # type: ignore[misc]
+os.register_at_fork(after_in_child=_queues.clear)

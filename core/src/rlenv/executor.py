@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from attrs import define, field
 
-from .checks import check_awaited, check_group_now, check_now, each_judged, faulted, group_awaited
+from .checks import check_awaited, check_group_now, check_now, faulted, group_awaited
 from .engine import Await, Checked, Steps
 from .plan import CompiledSlot
 from .stages import Attempt
@@ -58,10 +58,8 @@ class CallerExecutor:
             from .event_loop import shared_loop
 
             work = partial(group_awaited, slot, attempts)
-            found = shared_loop.submit(slot, work, slot.timeout).result()
-            return (
-                found if isinstance(found, list) else each_judged(slot, found, len(attempts), 0.0)
-            )
+            found: Any = shared_loop.submit(slot, work, slot.timeout).result()  # or a fault of all
+            return found if isinstance(found, list) else [found for _ in attempts]
         if slot.place == "inline":
             return check_group_now(slot, attempts)
         assert self.workers is not None
@@ -88,7 +86,7 @@ class AsyncExecutor(CallerExecutor):
         small = inline and attempt.size(limit) <= limit
         if small and slot.warm:
             return (yield from _in_turn(slot, attempt))
-        from .threads import off_loop
+        from .event_loop import off_loop
 
         workers = None if small else self.workers or (yield Await(off_loop(self.hire)))
         if workers is not None and not (inline and slot in workers.left):

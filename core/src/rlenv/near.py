@@ -1,11 +1,17 @@
-"""Text for messages: what others wrote, made safe to show, and the nearest valid name."""
+"""Text for readers: what others wrote, made safe to show, cut and folded, and the nearest valid name."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+from unicodedata import east_asian_width
 
+WIDTH = 100  # columns of a line
+NOTE_LINES = 4  # of one detail or message; the rest is cut
+# Of each stage: its path, its score, its detail or fault.
+Rows: TypeAlias = Iterable[tuple[str, str, str]]
 # control characters, the bidirectional overrides that can make a line lie, and lone surrogates
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_CONTROLS}]")
@@ -61,3 +67,33 @@ def no_such_file(path: str | os.PathLike[str]) -> str:
     near = nearest(name, os.listdir(folder or "."))
     hint = f"; did you mean {os.path.join(folder, near)}?" if near else ""
     return f"there is no such file{hint}"
+
+
+def as_text(summary: str, rows: Rows) -> str:
+    """What ``print`` shows: the reward, then for each stage its path, score, and detail or fault."""
+    lines = [*folded("", summary, NOTE_LINES)]
+    for path, score, note in rows:
+        lines += folded("  ", f"{path}: {score}", 1)
+        lines += folded("      ", note, NOTE_LINES)
+    return "\n".join(lines)
+
+
+def as_html(summary: str, rows: Rows) -> str:
+    """What a notebook shows: a table of text alone."""
+    from html import escape
+
+    def cut(text: str) -> str:
+        return escape(one_line(text, NOTE_LINES * WIDTH))
+
+    body = "".join(f"<tr>{''.join(f'<td>{cut(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><caption>{cut(summary)}</caption>{body}</table>"
+
+
+def folded(pad: str, text: str, lines: int) -> Iterator[str]:
+    """``text`` wrapped to at most so many lines behind ``pad``, safe to show."""
+    from textwrap import wrap
+
+    wide = any(east_asian_width(character) in "WF" for character in text[: 8 * lines * WIDTH])
+    width = (WIDTH - len(pad)) // (1 + wide)
+    shown = one_line(text, 2 * lines * width)
+    return (pad + line for line in wrap(shown, width, max_lines=lines, placeholder=" ..."))

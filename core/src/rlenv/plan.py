@@ -36,11 +36,9 @@ class CompiledSlot:
         self.index, self.path, self.children = index, path, children
         self.slot, self.stage = slot, cast("Any", stage)
         self.who = f"{path} ({slot.kind})"
-        check, check_group = getattr(stage, "check", None), getattr(stage, "check_group", None)
-        self.is_async = inspect.iscoroutinefunction(check or check_group)
-        self.judges_alone, self.judges_groups = check is not None, check_group is not None
-        self.check: Callable[..., Any] = cast("Any", check)
-        self.check_group: Callable[..., Any] = cast("Any", check_group)
+        self.check: Any = getattr(stage, "check", None)  # of an attempt; None where it has none
+        self.check_group: Any = getattr(stage, "check_group", None)
+        self.is_async = inspect.iscoroutinefunction(self.check or self.check_group)
         self.phase: str = attribute(stage, "phase")
         self.place: str = attribute(stage, "where")
         # An inline stage sees in a worker all that it sees in the caller's process.
@@ -109,7 +107,7 @@ class Plan:
             reject(_artifact_problems(self.leaves) if is_whole else ())
         self.uses = [(leaf, p) for leaf in self.leaves for p in attribute(leaf.stage, "uses")]
         self.warnings = [] if checked else list(_order_warnings(self.leaves))
-        self.group_only = [leaf.path for leaf in self.leaves if not leaf.judges_alone]
+        self.group_only = [leaf.path for leaf in self.leaves if leaf.check is None]
 
     def _lay(self, prefix: str, composite: Composite) -> list[CompiledSlot]:
         placed: list[CompiledSlot] = []
@@ -202,7 +200,7 @@ def _stage_problems(leaf: CompiledSlot) -> Iterator[str]:
         yield f'{leaf.who}: where = "caller" is for async stages; write async def check'
     if (budget := leaf.budget) is None:
         return
-    if leaf.is_async or leaf.judges_groups or leaf.place != "worker":
+    if leaf.is_async or leaf.check_group or leaf.place != "worker":
         yield f"{leaf.who}: a budget ({budget:g} s) is for a plain check in a worker, and this is none: drop it, and limit what the stage starts, as rlenv.workers.call does with seconds={budget:g}"
     elif leaf.timeout < 2 * budget:
         yield f"{leaf.who}: its timeout of {leaf.timeout:g} wall seconds contradicts its budget of {budget:g} CPU seconds: give it {2 * budget:g} s or more"

@@ -10,14 +10,13 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .artifacts import pack
 from .budget import Meter
 from .checks import check_awaited, check_group_now, check_now, declared, faulted
 from .engine import Await, Checked, NotLocal, Step, Steps, await_steps, composed
 from .errors import reject
 from .pickling import pickled
 from .plan import CompiledSlot, Plan
-from .serialization import Wire, decode_attempt, decode_result, encode_result
+from .serialization import Wire, decode_attempt, decode_result, encode_result, pack
 from .stages import Attempt
 from .values import Outcome, StageResult
 

@@ -1,12 +1,21 @@
-"""Attempts and results as plain tuples: what crosses the pipe between the caller and its workers."""
+"""Attempts, results and artifacts as plain data: what crosses the pipe between the caller and its workers.
+
+An artifact is an instance of an attrs class that a stage names in ``makes``.  Its fields hold what SENDABLE says,
+and what a worker sends of them cannot choose a class.
+"""
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Container, Sequence
-from typing import Any, TypeAlias
+from contextlib import suppress
+from functools import cache
+from types import EllipsisType, NoneType, UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
-from .artifacts import unpack
-from .record import plain
+import attrs
+
+from .record import LONGEST_INT, plain
 from .stages import Attempt
 from .values import PLAIN, Fault, Outcome, StageResult, Task, Trajectory
 
@@ -14,6 +23,13 @@ Wire: TypeAlias = tuple[Any, ...]
 # What a worker learned of an attempt: the new results, and the artifacts that later stages need.
 Progress: TypeAlias = tuple[list[StageResult], Sequence[object]]
 LONGEST = 1e9  # seconds; no stage takes more
+SENDABLE = (
+    "numbers, text, bytes, lists, tuples, sets, dicts and attrs classes that annotations name"
+)
+Hints: TypeAlias = tuple[Any, ...]  # annotations of which one holds
+_MANY: dict[str, type] = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
+_ONE: dict[str, Callable[[str], object]] = {"complex": complex, "bytes": b64decode}
+_ONE["int"] = lambda text: int(text, 16)
 
 
 def encode_result(result: StageResult) -> Wire:
@@ -101,3 +117,105 @@ def decode_attempt(wire: Wire, artifacts: dict[type, object] | None) -> Attempt:
     task = Task(prompt, answer, info or {}, task_id, split)
     trajectory = None if messages is None else Trajectory(messages)
     return Attempt(task, response, trajectory, artifacts or {}, thinking)
+
+
+def pack(artifact: object) -> list[object]:
+    """The fields of an artifact for ``unpack``.
+
+    Raises:
+        TypeError: for one that holds more than SENDABLE.
+    """
+    return _pack(artifact)[2:]  # type: ignore[no-any-return]
+
+
+def unpack(kinds: Sequence[type], wire: Any) -> list[Any]:
+    """Artifacts, each of the index of its kind and of its fields.
+
+    Raises:
+        Exception: of any class, where it is none.
+    """
+    return [_build(kinds[index], fields) for index, *fields in wire]
+
+
+def _pack(value: Any) -> Any:
+    kind = type(value)
+    if kind in (str, bool, float, NoneType):
+        return value
+    if kind in _MANY.values():
+        return [kind.__name__, *map(_pack, value)]
+    if kind is dict:
+        return ["dict", *([_pack(key), _pack(item)] for key, item in value.items())]
+    if kind is int:
+        return value if value.bit_length() <= LONGEST_INT else ["int", hex(value)]
+    if kind in (complex, bytes):
+        return [kind.__name__, b64encode(value).decode() if kind is bytes else str(value)]
+    if not attrs.has(kind):
+        raise TypeError(f"{kind.__module__}.{kind.__qualname__} cannot be sent on: {SENDABLE} can")
+    parts = (_pack(getattr(value, at.name)) for at in attrs.fields(kind) if at.init)
+    return ["attrs", kind.__name__, *parts]
+
+
+def _unpack(wire: Any, hints: Hints) -> object:
+    """What was packed, where one of the annotations allows it; raises anything where none does."""
+    if type(wire) not in (list, dict):
+        return _allowed(wire, hints)
+    tag, *parts = wire
+    if tag == "attrs":
+        name, *fields = parts
+        for hint in hints:
+            if attrs.has(hint) and hint.__name__ == name:
+                return _build(hint, fields)
+        raise TypeError(f"{name} is in a field whose annotation does not name it")
+    if tag == "dict":
+        keys, items = (_inner(hints, dict) * 2)[:2]
+        return {_unpack(key, keys): _unpack(item, items) for key, item in parts}
+    if tag in _MANY:
+        inner = _inner(hints, _MANY[tag])
+        each = inner * len(parts) if len(inner) == 1 else inner
+        return _MANY[tag]([_unpack(*pair) for pair in zip(parts, each, strict=True)])
+    (text,) = parts
+    return _allowed(_ONE[tag](text), hints)
+
+
+def _build(kind: Any, parts: list[object]) -> object:
+    fields = zip(_fields(kind), parts, strict=True)
+    return kind(**{name: _unpack(part, hints) for (name, hints), part in fields})
+
+
+@cache
+def _fields(kind: Any) -> list[tuple[str, Hints]]:
+    """Its fields with their annotations; where those cannot be resolved, all are taken for Any."""
+    with suppress(Exception):  # annotations may name anything
+        attrs.resolve_types(kind)
+    unknown = (str, NoneType)
+    own = [(at, Any if isinstance(at.type, unknown) else at.type) for at in attrs.fields(kind)]
+    return [(at.alias, _options(hint)) for at, hint in own if at.init]
+
+
+def _options(hint: object) -> Hints:
+    """The annotations of a union, else the one."""
+    if get_origin(hint) not in (Union, UnionType):
+        return (hint,)
+    return tuple(option for arg in get_args(hint) for option in _options(arg))
+
+
+@cache
+def _inner(hints: Hints, kind: type) -> tuple[Hints, ...]:
+    """The annotations of the parts of a collection, by place; one where all parts are alike."""
+    args: Hints = next(get_args(hint) for hint in hints if _takes(hint, kind)) or (Any,)
+    return tuple(_options(arg) for arg in args if not isinstance(arg, EllipsisType))
+
+
+def _takes(hint: Any, kind: type) -> bool:
+    origin = get_origin(hint) or hint
+    # an annotation of another sort says nothing of plain values
+    free = hint is Any or not isinstance(origin, type) or (hint is float and kind is int)
+    return free or issubclass(kind, origin)
+
+
+def _allowed(value: object, hints: Hints) -> object:
+    for hint in hints:
+        origin: object = get_origin(hint)
+        if value in get_args(hint) if origin is Literal else _takes(hint, type(value)):
+            return value
+    raise TypeError(f"{type(value).__name__} is not one of {hints}")

@@ -261,12 +261,12 @@ class Verdict:
         return f"<Verdict {'unscored' if self.value is None else self.value}, {len(self.results)} stages>"
 
     def __str__(self) -> str:
-        from .show import as_text
+        from .near import as_text
 
         return as_text(self._summary(), _rows(self.results))
 
     def _repr_html_(self) -> str:
-        from .show import as_html
+        from .near import as_html
 
         return as_html(self._summary(), _rows(self.results))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from attrs import evolve
+from rlenv.near import NOTE_LINES, folded
 from rlenv.record import dumps, plain
-from rlenv.show import NOTE_LINES, folded
 from rlenv.values import Fault, Task, Trajectory, Verdict
 
 from rlenv_cli.scores.records import StageRecord

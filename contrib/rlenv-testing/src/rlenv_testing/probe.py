@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import define, field, frozen
-from rlenv.artifacts import pack, unpack
+from rlenv.serialization import pack, unpack
 from rlenv.stages import Attempt
 
 from .bench import Bench, Pair, said

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from . import inherit
 from .dispatch import Dispatcher
@@ -167,7 +167,7 @@ class Pool:
             make = partial(Worker, self._hello(), self._env)
             self._dispatcher = Dispatcher(Monitor(self.size, self._spares, make))
 
-    def _hello(self) -> dict[str, Any]:
+    def _hello(self) -> dict[str, object]:
         return {
             "path": list(map(str, sys.path)),
             "env": {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ},
