@@ -43,7 +43,7 @@ NOTE = (
 LISTED = re.compile(r"^([a-z_]+(?:\(\w*\))?(?:, [a-z_]+)*): (?=\S)")  # "where: the place"
 SECTION = re.compile(r"^(Args|Attributes|Raises|Options):$")
 GROUPS = {
-    "Environments": ("Environment",),
+    "Environments": ("Environment", "RowExecutor"),
     "Values": ("Task", "Trajectory", "Tokens", "Outcome", "Fault", "StageResult", "Verdict"),
     "Stages": ("Stage", "GroupStage", "stage", "Attempt"),
     "Composition": (

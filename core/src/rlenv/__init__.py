@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .composites import AllOf, AnyOf, Composite, First, Pipeline, Product, Quorum, Slot
-from .environment import Environment
+from .environment import Environment, RowExecutor
 from .errors import (
     ConfigError,
     InputError,
@@ -33,7 +33,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples", "Fault",
     "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product", "Quorum", "Rewrite",
-    "RlenvError", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError", "Tokens",
+    "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError", "Tokens",
     "Trajectory", "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
 ]  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeAlias, Union, Unpack
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union, Unpack
 
 from attrs import evolve
 
@@ -20,6 +20,8 @@ from .values import Fault, Response, Task, Trajectory, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from .batch import Numbered
+    from .batch import Row as AttemptOrVerdict
     from .config.load import Options, TableOptions
     from .text import Thinking
     from .worker_executor import WorkerExecutor
@@ -28,6 +30,18 @@ Prompt: TypeAlias = Union[str, Task]
 Row: TypeAlias = Union[tuple[Prompt, Response], tuple[str, str | None, Response]]
 Verifier: TypeAlias = Union[Composite, AnyStage, Callable[..., object], Iterable["Member"]]
 Member: TypeAlias = Union[Slot, Composite, AnyStage, Callable[..., object]]
+
+
+class RowExecutor(Protocol):
+    """Evaluates rows somewhere else, as ``rlenv_ray.RayWorkers`` does on a cluster: ``evaluate_many(rows, on=...)``."""
+
+    def evaluate(self, env: Environment, rows: Iterator[AttemptOrVerdict]) -> Numbered:
+        """Exactly one (index from 0, verdict) for each row, in any order, rows read as needed.
+
+        Args:
+            env: what evaluates; ``env.fingerprint`` is that of every verdict.
+            rows: an attempt each, or the verdict of a row that makes no sense, to be given back.
+        """
 
 
 class Environment:
@@ -90,7 +104,7 @@ class Environment:
         if self.tasks:
             self._plan.check_tasks(self.tasks)
             self.warnings += self._plan.survey(self.tasks)
-        self._memory_mb = memory_mb
+        self.memory_mb = memory_mb
         self._workers = self._hired if "worker" in self.places else None
         if self._workers is not None:
             self._workers.import_files()
@@ -182,7 +196,9 @@ class Environment:
 
     # -- many ------------------------------------------------------------------------------------
 
-    def evaluate_many(self, rows: Iterable[Row], workers: int | None = None) -> Iterator[Verdict]:
+    def evaluate_many(
+        self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
+    ) -> Iterator[Verdict]:
         """Verdicts for many responses, lazily, in the order of the rows.
 
         Args:
@@ -192,19 +208,22 @@ class Environment:
                 verdict with a fault of kind ``input``; the other rows are not affected.
             workers: how many worker processes; given, even inline stages run there.  None: as many as
                 there are cores where a stage wants a worker, else none.
+            on: where to evaluate instead of on this machine, such as ``rlenv_ray.RayWorkers()``; observers are
+                then told there, and ``workers`` takes no part.
         """
         from .batch import in_order
 
-        return in_order(self.evaluate_as_completed(rows, workers))
+        return in_order(self.evaluate_as_completed(rows, workers, on=on))
 
     def evaluate_as_completed(
-        self, rows: Iterable[Row], workers: int | None = None
+        self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
     ) -> Iterator[tuple[int, Verdict]]:
         """``evaluate_many`` as (index of the row from 0, verdict) pairs, each as soon as it is done.
 
         Args:
             rows: as for ``evaluate_many``.
             workers: as for ``evaluate_many``.
+            on: as for ``evaluate_many``.
         """
         self._needs_no_group()
         if workers is not None and (type(workers) is not int or workers < 1):
@@ -212,6 +231,8 @@ class Environment:
         from .batch import concurrent, streamed
 
         attempts = map(self._attempt_or_fault, rows)
+        if on is not None:
+            return on.evaluate(self, attempts)
         hired = self._workers
         if workers is not None and hired is None and "caller" not in self.places:
             hired = self._hired
@@ -272,7 +293,7 @@ class Environment:
         """The workers, also of inline stages where no other wants one."""
         from .worker_executor import WorkerExecutor
 
-        workers = WorkerExecutor(self._plan, self._memory_mb)
+        workers = WorkerExecutor(self._plan, self.memory_mb)
         self.warnings += workers.warnings
         return workers
 

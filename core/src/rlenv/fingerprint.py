@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,17 +27,21 @@ def fingerprint(plan: Plan, pass_mark: float, thinking: str, tables: Mapping[str
     The code is rlenv and every package that a stage's class comes from, by the bytes of its files; so an
     edit counts even where a version stood still.
     """
-    targets = map(target_of, (*(leaf.stage for leaf in plan.leaves), *tables.values()))
-    packages = {"rlenv", *(target.partition(":")[0].partition(".")[0] for target in targets)}
     made_of = {
         "root": _slot(plan.root.slot)["stage"],
         "pass_mark": pass_mark,
         "thinking": thinking,
         "tables": {name: [target_of(it), _options(it)] for name, it in tables.items()},
-        "code": {name: [version(name), _content(name)] for name in packages if name},
+        "code": code_of([*(leaf.stage for leaf in plan.leaves), *tables.values()]),
         "key": key_id() if any(leaf.draws for leaf in plan.leaves) else None,
     }
     return hashlib.sha256(canonical(made_of).encode()).hexdigest()
+
+
+def code_of(stages: Iterable[object]) -> dict[str, tuple[str | None, str]]:
+    """The version and a hash of the content of rlenv, and of each package that these stages come from."""
+    packages = {"rlenv", *(target_of(it).partition(":")[0].partition(".")[0] for it in stages)}
+    return {name: (version(name), _content(name)) for name in packages if name}
 
 
 def _slot(slot: Slot) -> dict[str, object]:

@@ -16,6 +16,7 @@ from rlenv import (
     ConfigError,
     Environment,
     Fault,
+    RowExecutor,
     Task,
     TaskError,
     Trajectory,
@@ -134,13 +135,14 @@ class EnvironmentGroup(Environment):
         return self.environments[name].evaluate_group(task, responses)
 
     def evaluate_as_completed(
-        self, rows: Iterable[Row], workers: int | None = None
+        self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
     ) -> Iterator[tuple[int, Verdict]]:
         """As of an environment; 4,096 rows are read at once, and the members evaluate them at the same time.
 
         Args:
             rows: as for ``Environment.evaluate_many``, with ids of the group.
             workers: as for ``Environment.evaluate_many``, for each member.
+            on: as for ``Environment.evaluate_many``.
         """
         left, start = iter(rows), 0
         while chunk := list(islice(left, CHUNK)):
@@ -148,7 +150,7 @@ class EnvironmentGroup(Environment):
             yield from ((start + place, verdict) for place, verdict in faults)
             pool = ThreadPoolExecutor(len(parts) or 1)
             try:
-                evaluate = partial(self._evaluated, workers)
+                evaluate = partial(self._evaluated, workers, on)
                 for found in pool.map(evaluate, parts, parts.values()):
                     yield from ((start + place, verdict) for place, verdict in found)
             finally:
@@ -178,9 +180,11 @@ class EnvironmentGroup(Environment):
             raise UnknownTask(f"the prompt of this row is not that of task {task.id!r}")
         return task
 
-    def _evaluated(self, workers: int | None, name: str, part: Part) -> list[tuple[int, Verdict]]:
+    def _evaluated(
+        self, workers: int | None, on: RowExecutor | None, name: str, part: Part
+    ) -> list[tuple[int, Verdict]]:
         rows = [row for _, row in part]
-        verdicts = self.environments[name].evaluate_many(rows, workers)
+        verdicts = self.environments[name].evaluate_many(rows, workers, on=on)
         return [(place, verdict) for (place, _), verdict in zip(part, verdicts, strict=True)]
 
     def scales(

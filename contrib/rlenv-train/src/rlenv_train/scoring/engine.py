@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Self, TypeAlias
 from weakref import WeakMethod
 
-from rlenv import ConfigError, Environment, Task, UnknownTask, Verdict
+from rlenv import ConfigError, Environment, RowExecutor, Task, UnknownTask, Verdict
 from rlenv.authoring import key_id
 from rlenv.stages import attribute
 
@@ -126,16 +126,17 @@ class ScoringEngine(Environment):
         return [verdict for _, verdict in self._batch(self._grouped(prompt, responses))]
 
     def evaluate_as_completed(
-        self, rows: Iterable[Row], workers: int | None = None
+        self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
     ) -> Iterator[tuple[int, Verdict]]:
         """As of an environment; 16,384 rows are read at once, and equal ones of these are verified once.
 
         Args:
             rows: as for ``Environment.evaluate_many``.
             workers: as for ``Environment.evaluate_many``; by default those of the engine.
+            on: as for ``Environment.evaluate_many``.
         """
         self._needs_no_group()
-        return self._batch(self._given(rows, workers))
+        return self._batch(self._given(rows, workers, on))
 
     def submit(
         self, task: str | Task, response: Response, *, priority: float = 0.0, timeout: float | None = None
@@ -193,11 +194,13 @@ class ScoringEngine(Environment):
     def _verified(self, row: Row) -> Verdict:
         """The verdict of a submitted row."""
         with self._recorder:
-            ((_, verdict, origin),) = self._given([row], None)
+            ((_, verdict, origin),) = self._given([row], None, None)
         self._recorder.verdict(verdict, origin)
         return verdict
 
-    def _given(self, rows: Iterable[Row], workers: int | None) -> Iterator[Given]:
+    def _given(
+        self, rows: Iterable[Row], workers: int | None, on: RowExecutor | None
+    ) -> Iterator[Given]:
         """Verdicts of rows, each as soon as it is known."""
         numbered = enumerate(rows)
         while chunk := list(islice(numbered, CHUNK)):
@@ -210,20 +213,21 @@ class ScoringEngine(Environment):
                     yield index, verdict, "cached"
                 else:
                     equal.setdefault(key or index, []).append((index, row))
-            yield from self._judged(equal, workers or self._size)
+            yield from self._judged(equal, workers or self._size, on)
 
-    def _judged(self, equal: Equal, workers: int | None) -> Iterator[Given]:
+    def _judged(self, equal: Equal, workers: int | None, on: RowExecutor | None) -> Iterator[Given]:
         """Verdicts of rows of which some are equal."""
         keys, again = list(equal), list[tuple[int, Row]]()
         rows = [members[0][1] for members in equal.values()]
-        for place, verdict in self.env.evaluate_as_completed(rows, workers):
+        evaluate = partial(self.env.evaluate_as_completed, workers=workers, on=on)
+        for place, verdict in evaluate(rows):
             (index, _), *others = equal[keys[place]]
             yield index, self._store(keys[place], verdict), "verified"
             if verdict.scored:
                 yield from ((other, verdict, "repeated") for other, _ in others)
             else:  # it may be no fault of the response: the others get their own chance
                 again += others
-        for place, verdict in self.env.evaluate_as_completed([row for _, row in again], workers):
+        for place, verdict in evaluate([row for _, row in again]):
             yield again[place][0], verdict, "verified"
 
     def _look_up(self, row: Row) -> tuple[Key | None, Verdict | None]:
