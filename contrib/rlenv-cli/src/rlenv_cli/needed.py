@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, closing, nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from rlenv import RowExecutor
+from rlenv.near import suggest
+from rlenv.plugins import by_name, load_entry
+
+from .console import one_line
 from .mistakes import Mistake
 
 
@@ -30,3 +36,20 @@ def plugin(name: str, module: str) -> Any:
     if remedy := missing(f"rlenv-plugin-{name}"):
         raise Mistake(remedy)
     return import_module(f"rlenv_plugin_{name}.{module}")
+
+
+def executor(where: str | None, *, local: bool) -> AbstractContextManager[RowExecutor | None]:
+    """What ``--on NAME...`` means: an entry point of the group ``rlenv.on`` is called with the whole text.
+
+    Raises:
+        Mistake: when none has this name, or the command has options of this machine (``local``).
+    """
+    if where is None:
+        return nullcontext()
+    if local:
+        raise Mistake("--on takes neither --group nor --workers: leave them out")
+    known, name = by_name("rlenv.on"), where.partition(":")[0]
+    if name not in known:
+        hint = suggest(name, known, what="installed are") or missing("rlenv-ray")
+        raise Mistake(f"--on {one_line(where, 60)}: nothing of this name is installed; {hint}")
+    return closing(load_entry(known[name], f"--on {name}")(where))

@@ -13,6 +13,7 @@ import click
 from rlenv_cli import environments
 from rlenv_cli.console import amount, console, ignore_broken_pipe, visible
 from rlenv_cli.mistakes import Mistake
+from rlenv_cli.needed import executor
 from rlenv_cli.scores import responses
 from rlenv_cli.scores.file import Header
 from rlenv_cli.scores.tally import Tally
@@ -34,17 +35,12 @@ SHOWN_NAME = 1000  # characters; a header is one line that is read whole
 @click.argument("env", metavar="ENV")
 @click.argument("file", metavar="RESPONSES")
 @click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The score file to write.",
+    "-o", "--out", required=True, type=click.Path(path_type=Path), help="The score file to write."
 )
 @click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    help="Number of worker processes; one per core by default.",
+    "--workers", type=click.IntRange(min=1), help="Worker processes; one per core by default."
 )
+@click.option("--on", metavar="NAME", help="Score on a cluster: ray, ray://HOST:PORT (rlenv-ray).")
 @click.option("--resume", is_flag=True, help="Continue OUT after an interrupted run.")
 @click.option(
     "--retry-unscored",
@@ -79,6 +75,7 @@ def command(
     file: str,
     out: Path,
     workers: int | None,
+    on: str | None,
     resume: bool,
     retry_unscored: bool,
     overwrite: bool,
@@ -92,12 +89,10 @@ def command(
 ) -> None:
     """Score the RESPONSES of a file with the environment ENV.
 
-    ENV is a path to an env.toml or the name of an installed environment. RESPONSES is .jsonl, .json
-    (one list), .csv or .parquet (also .gz), or - for JSON lines on standard input. Every row has "task" (an id) or "prompt",
-    and "response" (a string or a list of messages). OUT gets one JSON line per response, in the same order.
+    ENV is a path to an env.toml or the name of an installed environment. RESPONSES is .jsonl, .json (one list), .csv or .parquet (also .gz), or - for JSON lines on standard
+    input. Every row has "task" (an id) or "prompt", and "response" (a string or a list of messages). OUT gets one JSON line per response, in the same order.
 
-    Exit status: 0 on success; 2 for an invalid file or argument, or a file without responses; 3 if more than
-    --max-unscored responses have no score; 130 after Ctrl-C.
+    Exit status: 0 on success; 2 for an invalid file or argument, or a file without responses; 3 if more than --max-unscored responses have no score; 130 after Ctrl-C.
 
     Example: rlenv score env.toml responses.jsonl -o scores.jsonl
     """
@@ -111,14 +106,15 @@ def command(
     if report is not None:
         reporting.check(report, [out, *(path for _, path in read)])
     started = time.monotonic()
-    wishes = Wishes(workers, group, limit, resume, retry_unscored, quiet)
     with (
+        executor(on, local=group or workers is not None) as elsewhere,
         environments.load(env, settings, isolate=isolate, quiet=quiet) as loaded,
         responses.spooled(file) as (path, shown),
     ):
         source = responses.survey(path, shown, grouped=group)
         if source.count == 0:
             raise Mistake(f"{source.shown} contains no responses, so nothing was scored")
+        wishes = Wishes(workers, group, limit, resume, retry_unscored, quiet, elsewhere)
         tally = _scored(loaded, source, out, wishes, overwrite=overwrite)
     if not quiet:
         _show(tally, loaded, out, time.monotonic() - started)
@@ -139,9 +135,7 @@ def _check_flags(
     env: str, file: str, out: Path, *, resume: bool, retry: bool, overwrite: bool
 ) -> None:
     if resume and overwrite:
-        raise click.UsageError(
-            "--resume continues OUT and --overwrite replaces it: use one of them"
-        )
+        raise click.UsageError("--resume continues OUT and --overwrite replaces it: use one")
     if retry and not resume:
         again = shlex.join(["rlenv", "score", env, file, "-o", str(out)])
         raise click.UsageError(

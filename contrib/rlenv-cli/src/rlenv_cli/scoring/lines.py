@@ -13,6 +13,8 @@ from rlenv_cli.scores.items import Bad, Good, Item
 from rlenv_cli.scores.records import ScoreRow
 from rlenv_cli.scores.verdicts import fault_to_dict, stage_rows
 
+from .wishes import Wishes
+
 if TYPE_CHECKING:
     from rlenv.environment import Environment
 
@@ -24,23 +26,24 @@ Judge = Callable[[list[Good]], Iterator[Verdict]]
 
 
 def verdicts(
-    env: Environment, items: Iterable[Item], *, workers: int | None, grouped: bool, done: int = 0
+    env: Environment, items: Iterable[Item], wishes: Wishes, done: int = 0
 ) -> Iterator[tuple[Item, Verdict]]:
     """Every item after row ``done`` with its verdict, in order; a bad one is unscored, kind ``input``.
 
-    Items are held in chunks of at most 32,768 rows or 64 M characters; with ``grouped`` the rows of one
+    Items are held in chunks of at most 32,768 rows or 64 M characters; with ``wishes.grouped`` the rows of one
     task that are together are one chunk and are judged together, those already done included.
     """
 
     def many(good: list[Good]) -> Iterator[Verdict]:
-        return env.evaluate_many([(i.task, i.response) for i in good], workers=workers)
+        rows = [(item.task, item.response) for item in good]
+        return env.evaluate_many(rows, wishes.workers, on=wishes.on)
 
     def group(good: list[Good]) -> Iterator[Verdict]:
         return iter(env.evaluate_group(good[0].task, [i.response for i in good]))
 
-    for chunk in _groups(items) if grouped else _chunks(items):
+    for chunk in _groups(items) if wishes.grouped else _chunks(items):
         if chunk[-1].row > done:
-            for item, verdict in _judged(chunk, group if grouped else many):
+            for item, verdict in _judged(chunk, group if wishes.grouped else many):
                 if item.row > done:
                     yield item, verdict
 
@@ -79,8 +82,6 @@ def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def _size(item: Item) -> int:
-    if isinstance(item.given, str):
-        return len(item.given)
     return len(str(item.given))
 
 

@@ -122,9 +122,7 @@ def ask(
             chosen = (item for item in rows if item.row in unscored)
         got = Tally()
         with progress(len(unscored), 0, quiet=wishes.quiet) as bar:
-            for item, verdict in verdicts(
-                env, chosen, workers=wishes.workers, grouped=wishes.grouped
-            ):
+            for item, verdict in verdicts(env, chosen, wishes):
                 row = line(env, item, verdict)
                 if item.row <= last:
                     log.append(encoded(row))

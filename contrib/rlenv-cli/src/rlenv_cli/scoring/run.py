@@ -73,15 +73,8 @@ class Run:
             )
             self.before = reader.count
         if unscored:
-            retry.ask(
-                self.env,
-                self.source,
-                self.out,
-                wishes,
-                header=header,
-                unscored=unscored,
-                last=self.before,
-            )
+            job = self.env, self.source, self.out, wishes
+            retry.ask(*job, header=header, unscored=unscored, last=self.before)
             retry.absorb(self.out, header)
 
     def score(self) -> None:
@@ -92,9 +85,7 @@ class Run:
         end = self.source.count if wishes.limit is None else min(wishes.limit, self.source.count)
         first = 1 if wishes.grouped else self.done + 1
         rows = items(self.source, self.env.tasks, first, end)
-        found = verdicts(
-            self.env, rows, workers=wishes.workers, grouped=wishes.grouped, done=self.done
-        )
+        found = verdicts(self.env, rows, wishes, self.done)
         with progress(end, self.done, quiet=wishes.quiet) as bar:
             for item, verdict in found:
                 row = line(self.env, item, verdict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attrs import frozen
+from rlenv import RowExecutor
 
 
 @frozen
@@ -15,3 +16,4 @@ class Wishes:
     resume: bool
     retry: bool
     quiet: bool
+    on: RowExecutor | None = None
