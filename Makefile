@@ -4,7 +4,7 @@ VENV ?= .venv
 OUT ?= out
 JOBS ?= auto
 VERDICTS ?= 1000000
-TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium
+TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium ray
 
 BIN := $(VENV)/bin
 # Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
@@ -51,7 +51,7 @@ SPINNING := plugins/rlenv-plugin-code/tests/test_code_load.py
 
 test-full: $(VENV)/.dev
 	RLENV_ATTACKS_EVERYWHERE=1 $(PYTEST) -m "slow or hypothesis" --hypothesis-profile=full $(addprefix --ignore=,$(ENDLESS) $(SPINNING))
-	@$(MAKE) --no-print-directory test-trainers TRAINERS=gymnasium
+	@$(MAKE) --no-print-directory test-trainers TRAINERS="gymnasium ray"
 	$(PYTEST) -m slow $(ENDLESS)
 	$(BIN)/python -m pytest -m slow $(SPINNING)
 
@@ -59,11 +59,11 @@ test-full: $(VENV)/.dev
 test-trainers: $(TRAINERS:%=build/trainers/%/.installed)
 	@for name in $(TRAINERS); do \
 	  HF_HUB_OFFLINE=1 build/trainers/$$name/bin/python -m pytest -q -W ignore \
-	    $$(ls contrib/rlenv-train/tests/trainers/test_with_$$name.py contrib/rlenv-train/tests/trainers/test_with_$${name}_*.py 2>/dev/null) || exit 1; \
+	    $$(ls contrib/rlenv-train/tests/trainers/test_with_$$name.py contrib/rlenv-train/tests/trainers/test_with_$${name}_*.py contrib/rlenv-$$name/tests/test_*.py 2>/dev/null) || exit 1; \
 	done
 
 conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
-	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(TRAINERS)
+	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out ray,$(TRAINERS))
 	$(BIN)/python docs/generate.py
 
 build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml

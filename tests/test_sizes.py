@@ -26,6 +26,7 @@ CORE_ANY = 82  # uses of `Any` in core; only ever lowered
 LINES = {  # of code in every other distribution; only ever lowered
     "contrib/rlenv-audit": 5_150,
     "contrib/rlenv-cli": 4_460,
+    "contrib/rlenv-ray": 600,
     "contrib/rlenv-testing": 2_710,
     "contrib/rlenv-train": 3_000,
     "plugins/rlenv-plugin-code": 6_185,

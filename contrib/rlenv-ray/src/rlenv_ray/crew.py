@@ -1,0 +1,111 @@
+"""The actors of a cluster: started, replaced when they die, ended."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+from rlenv import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ray.actor import ActorHandle
+
+REACH = 10.0  # seconds to connect to a cluster
+REMEDY = "install it with `pip install './contrib/rlenv-ray[ray]'` in a clone of rlenv"
+
+
+@define(eq=False)
+class Member:
+    """An actor, and what it has loaded: the keys of shipments."""
+
+    handle: ActorHandle
+    loaded: set[str] = field(factory=set)
+
+
+class Crew:
+    """So many actors; one that is dismissed is replaced.  May be used from several threads.
+
+    Args:
+        address: of the cluster, as ``ray.init`` takes it; not used where this process is connected already.
+        actors: how many; None for as many as the CPUs of the cluster allow.
+        cpus: that each actor reserves, and its worker processes.
+
+    Raises:
+        ConfigError: Ray is not installed, or cannot be reached.
+    """
+
+    def __init__(self, address: str | None, actors: int | None, cpus: int) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise ConfigError(f"Ray is not installed ({error}): {REMEDY}") from None
+        from .actor import Judge
+
+        self._lock = threading.Lock()
+        self._connected = not ray.is_initialized()
+        if self._connected:
+            _connect(address)
+        total = int(ray.cluster_resources().get("CPU", 1))
+        self._size = actors or max(1, total // cpus)
+        kind = ray.remote(num_cpus=cpus, max_restarts=0, scheduling_strategy="SPREAD")(Judge)
+        self._start: Callable[[], Member] = lambda: Member(kind.remote(cpus))
+        self._members: list[Member] = []
+
+    def members(self) -> list[Member]:
+        """All that are not dismissed; they may still be starting."""
+        with self._lock:
+            while len(self._members) < self._size:
+                self._members.append(self._start())
+            return list(self._members)
+
+    def dismiss(self, member: Member) -> None:
+        """End an actor that died, or that does not answer.
+
+        Ray ends by itself what nobody holds.  One that is killed while it starts may keep its CPUs for a minute.
+        """
+        import ray
+
+        with self._lock:
+            if member in self._members:
+                self._members.remove(member)
+        if member.loaded:
+            with suppress(Exception):  # it may be dead, or its node
+                ray.kill(member.handle)
+
+    def close(self) -> None:
+        """End all actors, and the connection where this object made it."""
+        import ray
+
+        for member in list(self._members):
+            self.dismiss(member)
+        if self._connected:
+            self._connected = False
+            ray.shutdown()
+
+
+def _connect(address: str | None) -> None:
+    import ray
+
+    try:
+        _check_reachable(address or "")
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        where = address or "this machine"
+        first = (str(error).splitlines() or [""])[0]
+        raise ConfigError(f"no Ray cluster at {where} ({type(error).__name__}: {first})") from None
+
+
+def _check_reachable(address: str) -> None:
+    """Ray would try for minutes.
+
+    Raises:
+        OSError: nobody listens there.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), REACH).close()
