@@ -194,12 +194,12 @@ class ScoringEngine(Environment):
     def _verified(self, row: Row) -> Verdict:
         """The verdict of a submitted row."""
         with self._recorder:
-            ((_, verdict, origin),) = self._given([row], None, None)
+            ((_, verdict, origin),) = self._given([row], None)
         self._recorder.verdict(verdict, origin)
         return verdict
 
     def _given(
-        self, rows: Iterable[Row], workers: int | None, on: RowExecutor | None
+        self, rows: Iterable[Row], workers: int | None, on: RowExecutor | None = None
     ) -> Iterator[Given]:
         """Verdicts of rows, each as soon as it is known."""
         numbered = enumerate(rows)
