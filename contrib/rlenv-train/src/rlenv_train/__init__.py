@@ -10,6 +10,7 @@ from .plain import areal_reward, nemo_gym_verify, openrlhf_reward, slime_reward
 from .scoring import ScoringEngine
 from .tokens import TokenSequence, token_rewards, token_sequences
 from .trl import trl_reward
+from .trl_environment import trl_environment
 from .trl_rollout import trl_rollout
 from .verifiers import verifiers_reward, verifiers_rubric
 from .verl import verl_manager, verl_score
@@ -30,6 +31,7 @@ __all__ = [
     "slime_reward",
     "token_rewards",
     "token_sequences",
+    "trl_environment",
     "trl_reward",
     "trl_rollout",
     "verifiers_reward",

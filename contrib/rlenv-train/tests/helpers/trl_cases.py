@@ -11,20 +11,20 @@ SIGNS = ["<pad>", "<eos>", "<unk>", *"0123456789=+"]
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
 
 
-def tokenizer():
-    letters = Tokenizer(models.WordLevel({sign: at for at, sign in enumerate(SIGNS)}, "<unk>"))
+def tokenizer(signs=SIGNS):
+    letters = Tokenizer(models.WordLevel({sign: at for at, sign in enumerate(signs)}, "<unk>"))
     letters.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
     made = PreTrainedTokenizerFast(tokenizer_object=letters, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>")  # fmt: skip
     made.chat_template = TEMPLATE
     return made
 
 
-def model():
+def model(kind=LlamaForCausalLM, signs=SIGNS, longest=32):
     torch.manual_seed(0)
-    return LlamaForCausalLM(
+    return kind(
         LlamaConfig(
-            vocab_size=len(SIGNS), hidden_size=64, intermediate_size=128, num_hidden_layers=2,
-            num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=32,
+            vocab_size=len(signs), hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+            num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=longest,
             pad_token_id=0, eos_token_id=1, bos_token_id=None,
         )
     )  # fmt: skip
