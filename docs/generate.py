@@ -25,8 +25,7 @@ from conformance_page import conformance
 from rlenv import authoring, hooks, values
 from rlenv import stages as stage
 from rlenv.config.fit import options_of
-from rlenv.config.schema import EnvEntry, ResponseEntry, StageEntry, TaskEntry
-from rlenv.config.tables import OWNERS
+from rlenv.config.schema import OWNERS, EnvEntry, ResponseEntry, StageEntry, TaskEntry
 from rlenv.config.taskfile import TasksEntry
 from rlenv.forks import lazy
 from rlenv.plugins import registry

@@ -18,7 +18,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 FILE_LINES = 400
 FUNCTION_LINES = 60
 CORE_LINES = {  # of code in each part of core, as the design bounds them; only ever lowered
-    "config": 900,
+    "config": 840,
     "workers": 1_900,
     "engine": 3_803,  # whatever is in no part named here; the goal is 2,500
 }

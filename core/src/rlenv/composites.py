@@ -62,11 +62,9 @@ class Slot:
     def __attrs_post_init__(self) -> None:
         if callable(self.stage) and not isinstance(self.stage, type):
             object.__setattr__(self, "stage", as_stage(self.stage))
-        problems = [
-            f"{self.name}: {name} is {wanted}, not {getattr(self, name)!r}"
-            for name in NUMBERS
-            if (wanted := number_wanted(name, getattr(self, name)))
-        ]
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        wanted = {name: number_wanted(name, value) for name, value in numbers.items()}
+        problems = [f"{self.name}: {n} is {w}, not {numbers[n]!r}" for n, w in wanted.items() if w]
         if not is_name(self.name):
             problems.append(f'a slot\'s name is a string without "/", not {self.name!r}')
         reject(problems)

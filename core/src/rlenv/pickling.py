@@ -62,9 +62,10 @@ def _cannot(stage: object, why: str) -> str:
         except Exception as err:  # noqa: BLE001 - as above
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
             reason = " ".join(str(err).split())
-            here = 'write async def with where = "caller" to run in this process'
-            remedy = f"create it inside the function, or {here}"
-            return f"{name} ({kind}) cannot be sent there ({reason}): {remedy}"
+            remedy = 'create it inside the function, or write async def with where = "caller"'
+            return (
+                f"{name} ({kind}) cannot be sent there ({reason}): {remedy} to run in this process"
+            )
     return f"it cannot be sent there ({why}): move it into a module that the worker can import"
 
 

@@ -211,10 +211,9 @@ class Runner:
             import asyncio
 
             self.turn = asyncio.Lock()
+            leaves = self.plan.leaves
             self.doors = {
-                slot.index: asyncio.Semaphore(slot.at_once)
-                for slot in self.plan.leaves
-                if slot.at_once is not None
+                one.index: asyncio.Semaphore(one.at_once) for one in leaves if one.at_once
             }
 
     def __call__(self, payload: Wire, report: SlotReport) -> Wire:

@@ -34,9 +34,8 @@ TIERS: tuple[Tier, ...] = ("process", "container", "jail", "gvisor", "microvm") 
 Reason = Literal["exit", "signal", "cpu", "wall", "memory", "disk", "killed", "lost"]
 REASONS: tuple[Reason, ...] = ("exit", "signal", "cpu", "wall", "memory", "disk", "killed", "lost")
 Files: TypeAlias = tuple[tuple[str, bytes], ...]
-Program: TypeAlias = Union[
-    str, Sequence[str]
-]  # the source of a Python program; else words of a command line
+# The source of a Python program, else the words of a command line.
+Program: TypeAlias = Union[str, Sequence[str]]
 Seconds: TypeAlias = float | None
 
 

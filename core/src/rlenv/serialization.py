@@ -1,6 +1,6 @@
 """Attempts, results and artifacts as plain data: what crosses the pipe between the caller and its workers.
 
-An artifact is an instance of an attrs class that a stage names in ``makes``.  Its fields hold what SENDABLE says,
+An artifact is an instance of an attrs class that a stage names in ``makes``.  Its fields hold what FIELDS says,
 and what a worker sends of them cannot choose a class.
 """
 
@@ -23,9 +23,7 @@ Wire: TypeAlias = tuple[Any, ...]
 # What a worker learned of an attempt: the new results, and the artifacts that later stages need.
 Progress: TypeAlias = tuple[list[StageResult], Sequence[object]]
 LONGEST = 1e9  # seconds; no stage takes more
-SENDABLE = (
-    "numbers, text, bytes, lists, tuples, sets, dicts and attrs classes that annotations name"
-)
+FIELDS = "numbers, text, bytes, lists, tuples, sets, dicts, and attrs classes that annotations name"
 Hints: TypeAlias = tuple[Any, ...]  # annotations of which one holds
 _MANY: dict[str, type] = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
 _ONE: dict[str, Callable[[str], object]] = {"complex": complex, "bytes": b64decode}
@@ -123,7 +121,7 @@ def pack(artifact: object) -> list[object]:
     """The fields of an artifact for ``unpack``.
 
     Raises:
-        TypeError: for one that holds more than SENDABLE.
+        TypeError: for one that holds more than FIELDS.
     """
     return _pack(artifact)[2:]  # type: ignore[no-any-return]
 
@@ -150,7 +148,7 @@ def _pack(value: Any) -> Any:
     if kind in (complex, bytes):
         return [kind.__name__, b64encode(value).decode() if kind is bytes else str(value)]
     if not attrs.has(kind):
-        raise TypeError(f"{kind.__module__}.{kind.__qualname__} cannot be sent on: {SENDABLE} can")
+        raise TypeError(f"{kind.__module__}.{kind.__qualname__} cannot be sent on: {FIELDS} can")
     parts = (_pack(getattr(value, at.name)) for at in attrs.fields(kind) if at.init)
     return ["attrs", kind.__name__, *parts]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NewType, TypedDict
 import pytest
 from attrs import define, field, frozen, validators
 from rlenv import ConfigError, Environment, Outcome, hookimpl
-from rlenv.config.fit import BAD, fit, options_of
-from rlenv.config.problems import Problems
+from rlenv.config.fit import fit, options_of
+from rlenv.config.problems import BAD, Problems
 from rlenv.plugins import registry
 from rlenv_cli.commands.stages import default_of, doc_of
 

@@ -19,10 +19,9 @@ from rlenv.stages import is_stage
 from rlenv.tasks import Tasks
 from rlenv.values import Task
 
-from .fit import BAD, build, construct
-from .problems import Problems, Table, at, show
-from .schema import EnvEntry, StageEntry, TaskEntry
-from .tables import claimed
+from .fit import build, construct
+from .problems import BAD, Problems, Table, at, show
+from .schema import EnvEntry, StageEntry, TaskEntry, claimed
 
 E = TypeVar("E")
 

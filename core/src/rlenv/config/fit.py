@@ -16,19 +16,7 @@ from enum import Enum
 from itertools import repeat
 from math import isfinite
 from types import SimpleNamespace, UnionType
-from typing import (
-    Any,
-    Final,
-    Literal,
-    Never,
-    TypeGuard,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from attrs import NOTHING, fields, frozen, has
 
@@ -36,10 +24,9 @@ from rlenv.errors import ConfigError, masked
 from rlenv.near import nearest, suggest
 
 from .files import File
-from .problems import Problems, at, show
+from .problems import BAD, Problems, at, show
 
 T = TypeVar("T")
-BAD: Final[Never] = cast("Never", object())  # what is made where a problem was noted; of any type
 _LISTS: dict[object, Callable[[Iterable[object]], object]] = {
     list: list, Sequence: tuple, Iterable: tuple, Collection: tuple, tuple: tuple, set: set, frozenset: frozenset, AbstractSet: frozenset,
 }  # fmt: skip

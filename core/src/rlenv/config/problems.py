@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Final, Never, TypeAlias, cast
 
 from attrs import define, field
 
@@ -14,6 +14,7 @@ from rlenv.errors import ConfigError, RlenvError, reject
 from rlenv.references import refer
 
 Table: TypeAlias = Mapping[str, object]
+BAD: Final[Never] = cast("Never", object())  # what is made where a problem was noted; of any type
 _BELOW = re.compile(r"([a-z_]\w*(?:\[\d+\]|\[\d+\]\.\w+|\.\w+\[\d+\])+(?:\.\w+)*): ")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 from attrs import evolve, field, frozen
@@ -17,8 +16,8 @@ from rlenv.tasks import task_hash
 from rlenv.values import Task
 
 from .files import File
-from .fit import BAD, build
-from .problems import Problems, Table
+from .fit import build
+from .problems import BAD, Problems, Table
 
 T = TypeVar("T")
 Row: TypeAlias = Mapping[str, object]
@@ -72,7 +71,17 @@ def load_tasks(spec: Table, base_dir: str | os.PathLike[str]) -> list[Task]:
     problems.check()
     if "use" in spec:
         return mapper.all(_source(entry), f"tasks.use = {entry.use}")
-    return mapper.all(scan_rows(entry.path.path, mapper.columns()), str(entry.path.path))
+    columns = {name for text in ("prompt", *_texts(spec)) for name in (text, text.split(".")[0])}
+    return mapper.all(scan_rows(entry.path.path, columns), str(entry.path.path))
+
+
+def _texts(spec: object) -> Iterator[str]:
+    """Every text in a table, and every name in braces there: all columns are among them."""
+    if isinstance(spec, Mapping):
+        for part in spec.values():
+            yield from _texts(part)
+    elif isinstance(spec, str):
+        yield from (spec, *_PLACE.findall(spec))
 
 
 def _source(entry: TasksEntry) -> Iterator[tuple[int, object]]:
@@ -99,17 +108,8 @@ class _Mapper:
         info = spec.get("info")
         for key, part in info.items() if isinstance(info, Mapping) else ():
             self._readers[_INFO + key] = info_reader(part, f"tasks.info.{key}", problems)
-        self._wrong: dict[
-            object, tuple[str, set[int]]
-        ] = {}  # mistakes, and the rows that have each
-
-    def columns(self) -> set[str]:
-        """What is read of a row, and for ``a.b`` also ``a``, which may hold it."""
-        row = Asked()
-        for read in self._readers.values():
-            with suppress(BadCell):
-                read(row)
-        return {*row, *(column.partition(".")[0] for column in row)}
+        # Mistakes, and the rows that have each.
+        self._wrong: dict[object, tuple[str, set[int]]] = {}
 
     def all(self, rows: Iterable[tuple[int, object]], source: str) -> list[Task]:
         tasks: list[Task] = []
@@ -198,14 +198,6 @@ def _message(item: object) -> dict[str, object]:
     if not isinstance(item, Mapping) or not {"role", "content"} <= set(item):
         raise BadCell(f"the prompt holds {item!r:.60}; expected messages with role and content")
     return dict(item)
-
-
-class Asked(dict[str, object]):
-    """Stands for a row, and learns which columns are read of it."""
-
-    def __contains__(self, column: object) -> bool:
-        self[str(column)] = str(column)
-        return True
 
 
 class BadCell(ValueError):
