@@ -4,7 +4,7 @@ VENV ?= .venv
 OUT ?= out
 JOBS ?= auto
 VERDICTS ?= 1000000
-TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium ray
+TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv ray
 
 BIN := $(VENV)/bin
 # Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
@@ -68,7 +68,7 @@ conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
 
 build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml
 	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
-	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input -r requirements/trainers/$*.txt \
+	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv,$*),--no-deps) -r requirements/trainers/$*.txt \
 	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train && echo "installed $* in $$(( $$(date +%s) - start )) s"
 	@touch $@
 

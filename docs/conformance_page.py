@@ -26,6 +26,7 @@ TITLES = {
     "verifiers0": "verifiers before 0.2",
     "inspect": "Inspect",
     "gymnasium": "Gymnasium and SkyRL-Gym",
+    "openenv": "OpenEnv, its server",
 }
 INTRO = """A verifier can break: its sandbox is gone, its judge times out, its parser divides by zero. What the policy learns from
 such a response depends on the trainer. This page shows what each makes of it, without rlenv and through

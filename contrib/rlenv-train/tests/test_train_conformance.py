@@ -17,6 +17,7 @@ LEFT_OUT = {  # what says "unscored" in the frameworks that have a way to say it
     "trl": UNMOVED,
     "verifiers": "TaskError; rewards {'odd': None",
     "inspect": "value nan, reason scoring_failed; mean 0.3333 of 3",
+    "openenv": "error 500, no reward",
 }
 
 

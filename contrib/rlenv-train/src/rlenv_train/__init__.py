@@ -6,6 +6,7 @@ from .environments import open_environment
 from .gym import gymnasium_env, skyrl_env
 from .inspect import inspect_scorer
 from .mixing import EnvironmentGroup, Scale
+from .openenv import openenv_rubric
 from .plain import areal_reward, nemo_gym_verify, openrlhf_reward, slime_reward
 from .scoring import ScoringEngine
 from .tokens import TokenSequence, token_rewards, token_sequences
@@ -26,6 +27,7 @@ __all__ = [
     "inspect_scorer",
     "nemo_gym_verify",
     "open_environment",
+    "openenv_rubric",
     "openrlhf_reward",
     "skyrl_env",
     "slime_reward",
