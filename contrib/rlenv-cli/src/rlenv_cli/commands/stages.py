@@ -190,11 +190,11 @@ def doc_of(option: Option) -> str:
 
 
 def argument_docs(cls: Any) -> dict[str, str]:
-    """Name → text of the ``Args:`` section of a class's docstring."""
-    lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
+    """Name → text of the ``Args:`` sections of the docstrings of a class and its bases."""
+    docs = [inspect.cleandoc(each.__doc__ or "") for each in getattr(cls, "__mro__", [cls])]
     found: dict[str, str] = {}
     inside, names = False, list[str]()
-    for line in lines:
+    for line in "\n".join(reversed(docs)).splitlines():
         if not line.startswith(" "):
             inside = line.strip() in ("Args:", "Options:") or (inside and not line.strip())
         elif inside and not line.startswith("     "):
