@@ -26,11 +26,11 @@ READERS: Mapping[str, Callable[[Attempt], object]] = {
     "trajectory": lambda attempt: attempt.trajectory,
     "attempt": lambda attempt: attempt,
 }
-# Trainers' signatures: parameters that tell each, and a wrapper that calls such a function ``{f}``.
+# Trainers' signatures: parameters that tell each, and what calls such a function ``{f}``, at ``{t}``.
 _FOREIGN = {
-    "verl": ({"solution_str", "ground_truth"}, 'lambda response, answer, info: {f}(data_source="", solution_str=response, ground_truth=answer, extra_info=info)'),
+    "verl": ({"solution_str", "ground_truth"}, 'lambda response, answer, info: {f}(data_source="", solution_str=response, ground_truth=answer, extra_info=info); in an env.toml, use = "train/verl" and options = {{ function = "{t}" }}'),
     "OpenRLHF": ({"queries", "labels"}, 'lambda prompt, response, answer: {f}([prompt + response], [prompt], [answer])["rewards"][0]'),
-    "TRL": ({"completions"}, "lambda prompt, response, info: {f}(prompts=[prompt], completions=[response], **{{k: [v] for k, v in info.items()}})[0]"),
+    "TRL": ({"completions"}, "lambda prompt, response, info: {f}(prompts=[prompt], completions=[response], **{{k: [v] for k, v in info.items()}})[0]; in an env.toml, use = \"train/trl\" and options = {{ function = \"{t}\" }}"),
 }  # fmt: skip
 _NO_SCORE = ("list", "tuple", "set", "str", "bytes", "Iterator", "Generator",
              "Awaitable", "Coroutine", "Sequence", "Iterable", "None", "NoneType")  # fmt: skip
@@ -194,7 +194,7 @@ def _problems(
 ) -> Iterator[str]:
     unknown = [p.name for p in wanted if _required(p) and p.name not in READERS]
     if unknown:
-        yield _cannot_supply(stage.name, unknown, set(signature.parameters))
+        yield _cannot_supply(stage, unknown, set(signature.parameters))
     if stage._takes_info and not any(p.kind is p.VAR_KEYWORD for p in wanted):
         yield 'kwargs = "info" is declared, and it takes no **kwargs'
     function = inspect.unwrap(_innermost(stage.function)[0])
@@ -207,12 +207,12 @@ def _problems(
         yield f"it returns {text}; return one score for one response: {scores}"
 
 
-def _cannot_supply(name: str, unknown: list[str], parameters: set[str]) -> str:
+def _cannot_supply(stage: FunctionStage, unknown: list[str], parameters: set[str]) -> str:
     asked = f"cannot supply {', '.join(unknown)}; a function may ask for {', '.join(READERS)}"
     for trainer, (marks, wrapper) in _FOREIGN.items():
         if marks <= parameters:
-            called = "f" if name == "lambda" else name
-            return f"{asked}. This is {trainer}'s signature: pass {wrapper.format(f=called)}"
+            call = wrapper.format(f={"lambda": "f"}.get(stage.name, stage.name), t=stage.target)
+            return f"{asked}. This is {trainer}'s signature: pass {call}"
     return f"{asked}; give the others a default, or read them from info"
 
 

@@ -245,7 +245,10 @@ def test_the_wrappers_in_the_messages_work():
     for function in (compute_score, rewards, openrlhf):
         with pytest.raises(ConfigError) as caught:
             Environment("e", function)
-        wrapper = eval(str(caught.value).partition(": pass ")[2], {function.__name__: function})
+        wrapper = eval(
+            str(caught.value).partition(": pass ")[2].partition("; in an env.toml")[0],
+            {function.__name__: function},
+        )
         assert outcome(wrapper).outcome.score == 1.0
 
 
