@@ -4,7 +4,7 @@ VENV ?= .venv
 OUT ?= out
 JOBS ?= auto
 VERDICTS ?= 1000000
-TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv ray
+TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv ray reasoning_gym
 
 BIN := $(VENV)/bin
 # Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
@@ -63,13 +63,13 @@ test-trainers: $(TRAINERS:%=build/trainers/%/.installed)
 	done
 
 conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
-	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out ray,$(TRAINERS))
+	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out ray reasoning_gym,$(TRAINERS))
 	$(BIN)/python docs/generate.py
 
-build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml
+build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-audit/pyproject.toml
 	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
 	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv,$*),--no-deps) -r requirements/trainers/$*.txt \
-	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train && echo "installed $* in $$(( $$(date +%s) - start )) s"
+	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-audit && echo "installed $* in $$(( $$(date +%s) - start )) s"
 	@touch $@
 
 soak: $(VENV)/.dev

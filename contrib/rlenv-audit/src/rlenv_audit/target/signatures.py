@@ -33,7 +33,7 @@ def _plain(function: Callable[..., Any]) -> Call:
     try:
         alone: Any = stage(()) if named else as_stage(function)
     except ConfigError as error:
-        raise ConfigError(f"{error}; or say how it is called with --as") from error
+        raise ConfigError(f"{str(error).partition('; in an env.toml')[0]}; or say how it is called with --as") from error  # fmt: skip
     if not named:
         return lambda task, response: alone.check(attempted(task, response))
     return lambda task, response: stage([*_asked(task, response), *_turns(response)]).check(attempted(task, response))  # fmt: skip

@@ -1,0 +1,1 @@
+"""Reward functions of trainers and frameworks as stages of an environment."""

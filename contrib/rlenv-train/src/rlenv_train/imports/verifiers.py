@@ -1,0 +1,66 @@
+"""``train/verifiers``: a rubric of verifiers before 0.2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+from rlenv import Attempt, ConfigError, Outcome
+
+from .imported import Imported, called, completion_of, number_of, settled
+
+if TYPE_CHECKING:
+    from verifiers import Rubric
+    from verifiers.types import State
+
+
+@frozen(slots=False)
+class Verifiers(Imported):
+    """The weighted sum of the functions of a rubric of verifiers before 0.2, or of its environment's rubric.
+
+    There, a function that raises counts as 0.  Here it is a fault, unless its weight is 0.  What each function
+    returned is private data.
+
+    Args:
+        function: returns a rubric or an environment, as ``load_environment`` does, and is called once in each
+            worker; written as ``package.module:name`` or ``./file.py:name``.
+        arguments: what it is called with.
+    """
+
+    function: Callable[..., object]
+    arguments: Mapping[str, object] = field(factory=dict)
+
+    def check(self, attempt: Attempt) -> Outcome | None:
+        """The weighted sum of the rewards."""
+        from verifiers.types import State
+
+        task = attempt.task
+        row = {"prompt": task.messages, "answer": task.answer, "info": dict(task.info)}
+        state = State(input={**row, "example_id": 0})
+        state.update(completion=completion_of(attempt), task={}, timing={}, trajectory=[])
+        found = [row for rubric in self._rubrics for row in _rewards(rubric, state)]
+        sums = [weight * (reward or 0.0) for _, weight, reward in found]
+        lacks = any(weight and reward is None for _, weight, reward in found)
+        private = {name: reward for name, _, reward in found}
+        return self.outcome(None if lacks else sum(sums), private)
+
+    @cached_property
+    def _rubrics(self) -> list[Rubric]:
+        made = settled(self.function(**self.arguments))
+        rubric = getattr(made, "rubric", made)
+        rubrics = [*getattr(rubric, "rubrics", [rubric])]  # of a RubricGroup
+        if any(one.has_group_rewards or not one.funcs for one in rubrics):
+            raise ConfigError("a rubric needs functions, none of which compares responses")
+        return rubrics
+
+
+def _rewards(rubric: Rubric, state: State) -> Iterator[tuple[str, float, float | None]]:
+    """Name, weight and reward of each function, in order; None also for one of weight 0 that raises."""
+    for function, weight in zip(rubric.funcs, rubric.weights, strict=True):
+        reward = None
+        with nullcontext() if weight else suppress(Exception):
+            reward = number_of(called(function, rubric.score_objects(state)))
+        yield getattr(function, "__name__", repr(function)), weight, reward
