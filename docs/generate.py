@@ -251,10 +251,11 @@ def stages() -> Iterator[str]:
 
 def _plugins() -> Iterator[str]:
     """The plugins of this repository, core first."""
-    manifests = [ROOT / "core/pyproject.toml", *sorted(ROOT.glob("plugins/*/pyproject.toml"))]
-    for manifest in manifests:
-        project = tomllib.loads(manifest.read_text("utf-8"))["project"]
-        yield from project.get("entry-points", {}).get("rlenv", {"core": ""})
+    yield "core"
+    for folder in ("plugins", "contrib"):
+        for manifest in sorted(ROOT.glob(f"{folder}/*/pyproject.toml")):
+            project = tomllib.loads(manifest.read_text("utf-8"))["project"]
+            yield from project.get("entry-points", {}).get("rlenv", {})
 
 
 def _options(cls: Any) -> Iterator[str]:
