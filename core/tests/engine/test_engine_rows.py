@@ -6,7 +6,7 @@ import pytest
 from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlenv import Attempt, Environment, Outcome, Slot, Task, Trajectory
+from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, Task, Trajectory
 from rlenv.equal import Equal
 from rlenv.workers.items import LEAD
 
@@ -125,6 +125,22 @@ def test_rows_without_a_task_do_not_pile_up(environments):
 
     assert [v.scored for v in found] == [True] * 2 + [False] * 8
     assert next(read) <= 2 * LEAD  # as far ahead of the slowest row as with other rows
+
+
+def test_an_inline_stage_that_cannot_travel_is_told_whenever_workers_are_asked_for():
+    class Holds:
+        where = "inline"
+
+        def __init__(self, handle):
+            self.handle = handle
+
+        def check(self, attempt):
+            return Outcome(1.0)
+
+    with open(__file__) as handle, Environment("held", [Slot("holds", Holds(handle))]) as env:
+        for _ in range(2):
+            with pytest.raises(ConfigError, match="runs in a worker, and the attribute handle"):
+                env.evaluate_many([(WARM, "red")], workers=1)
 
 
 named = st.sampled_from(TASKS)

@@ -23,6 +23,18 @@ def test_an_empty_stream_is_empty(pool):
     assert list(pool.stream(TRIVIAL, ())) == []
 
 
+def test_a_payload_of_none_is_not_sent_and_costs_no_other(pool):
+    results = dict(pool.stream(TRIVIAL, (None if n % 2 else ("task", "text") for n in range(400))))
+    assert sorted(results) == list(range(400))
+    assert all(getattr(results[n], "kind", "") == ("unsent" if n % 2 else "") for n in results)
+
+
+def test_a_stream_of_nothing_but_none_starts_no_worker():
+    with Pool(1) as fresh:
+        assert [result.kind for _, result in fresh.stream(TRIVIAL, [None] * 9)] == ["unsent"] * 9
+        assert fresh._dispatcher is None
+
+
 def test_payloads_are_pulled_lazily(pool):
     pulled = itertools.count()
     stream = pool.stream(
