@@ -94,7 +94,7 @@ class BackgroundEventLoop:
             self._users.add(slot)
             self._jobs.add(job)
             self._schedule(job)
-        job.add_done_callback(lambda _: self._cancel(job))
+        job.add_done_callback(lambda _: self._ended(job))
         return job
 
     def _schedule(self, job: _Job) -> None:
@@ -109,12 +109,10 @@ class BackgroundEventLoop:
             job.task = loop.create_task(check, context=context_of(job))
             job.task.add_done_callback(partial(self._done, loop, job))
 
-    def _cancel(self, job: _Job) -> None:
-        if not job.cancelled():
-            return
+    def _ended(self, job: _Job) -> None:
         with self._lock:
             self._jobs.discard(job)
-            if self._loop is not None and job.task is not None:
+            if job.cancelled() and self._loop is not None and job.task is not None:
                 _tell(self._loop, job.task.cancel)
 
     def _running(self) -> MarkedLoop:
@@ -131,14 +129,7 @@ class BackgroundEventLoop:
         if self._loop is loop:  # else it was abandoned, and its jobs run on another
             broke = task.cancelled() or task.exception() is not None
             message = "the stage was cancelled, with all else on its loop"
-            self._finish(job, faulted(job.slot, "error", message) if broke else task.result())
-
-    def _finish(self, job: _Job, result: object) -> None:
-        with self._lock:
-            mine = job in self._jobs
-            self._jobs.discard(job)
-        if mine and job.set_running_or_notify_cancel():
-            job.set_result(result)
+            _settle(job, faulted(job.slot, "error", message) if broke else task.result())
 
     def look(self) -> bool:
         """Find who blocks the loop, and what should have ended; True while there is a loop."""
@@ -166,7 +157,7 @@ class BackgroundEventLoop:
             others = [job for job in self._jobs if job is not culprit]
         _tell(loop, loop.stop)  # ends the thread should the blocker ever return
         if culprit is not None:
-            self._finish(culprit, fault)
+            _settle(culprit, fault)
         with self._lock:
             for job in others:
                 self._schedule(job)
@@ -184,7 +175,7 @@ class BackgroundEventLoop:
         _tell(loop, loop.stop)
         for job in jobs:
             message = "the environment was closed while this stage ran"
-            self._finish(job, faulted(job.slot, "pool", message, transient=True))
+            _settle(job, faulted(job.slot, "pool", message, transient=True))
         if self._thread is not current_thread():
             self._thread.join(1.0)
 
@@ -206,6 +197,11 @@ class BackgroundEventLoop:
             loop.run_until_complete(asyncio.sleep(0))
             loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
+
+
+def _settle(future: Future[object], result: object, error: BaseException | None = None) -> None:
+    with suppress(InvalidStateError):  # something else was faster
+        future.set_result(result) if error is None else future.set_exception(error)
 
 
 def _tell(loop: MarkedLoop, what: Callable[[], object]) -> None:
@@ -231,22 +227,18 @@ def off_loop(
     future: Future[object] = Future()
     queue, due = _queues[threads], math.inf
 
-    def settle(result: object, error: BaseException | None = None) -> None:
-        with suppress(InvalidStateError):  # the other was faster
-            future.set_result(result) if error is None else future.set_exception(error)
-
     def run() -> None:
         nonlocal due
         due = monotonic() + seconds
         if future.set_running_or_notify_cancel():
             try:
-                settle(work())
+                _settle(future, work())
             except BaseException as err:  # noqa: BLE001 - it belongs to whoever waits
-                settle(None, err)
+                _settle(future, None, err)
 
     def look() -> bool:
         if monotonic() > due and not future.done():
-            settle(lost)
+            _settle(future, lost)
             _staff(queue)  # in place of the thread that did not come back
         return not future.done()
 

@@ -118,10 +118,9 @@ class RuntimeExecutor:
     def check(self, slot: CompiledSlot, attempt: Attempt, seconds: float) -> Checked:
         if not is_local(slot):
             return _wait(NotLocal())
-        if self.runner.is_async:
-            check = self._awaited if slot.is_async else self._threaded
-            return _wait(Await(check(slot, attempt, seconds)))
         seconds = slot.allowed(attempt, seconds)
+        if self.runner.is_async:
+            return _wait(Await(self._awaited(slot, attempt, seconds)))
         self.begin(slot, seconds)
         return self._ended(slot, self._checked(slot, attempt, seconds))
 
@@ -146,24 +145,21 @@ class RuntimeExecutor:
         return result
 
     async def _awaited(self, slot: CompiledSlot, attempt: Attempt, seconds: float) -> StageResult:
+        """The result of a check on this loop, or of a plain one in a thread."""
+        from asyncio import to_thread
+
         from .event_loop import within
 
         door = self.runner.doors.get(slot.index)
-        self.begin(slot, seconds if door is None else math.inf)
+        self.begin(slot, seconds if door is None else math.inf)  # its clock stands while it waits
         async with door or nullcontext():
             if door is not None:
-                self.report.begin(seconds, slot.index)  # its clock stood while it waited
-            result = await within(seconds, slot, partial(check_awaited, slot, attempt))
-        return self._ended(slot, result)
-
-    async def _threaded(self, slot: CompiledSlot, attempt: Attempt, seconds: float) -> StageResult:
-        from asyncio import to_thread
-
-        self.begin(slot, math.inf)  # no deadline while it waits for its turn
-        async with self.runner.turn:
-            seconds = slot.allowed(attempt, seconds)
-            self.report.begin(seconds, slot.index)
-            return self._ended(slot, await to_thread(self._checked, slot, attempt, seconds))
+                self.report.begin(seconds, slot.index)
+            if slot.is_async:
+                result = await within(seconds, slot, partial(check_awaited, slot, attempt))
+            else:
+                result = await to_thread(self._checked, slot, attempt, seconds)
+            return self._ended(slot, result)
 
     def pack(self, slot: CompiledSlot, result: StageResult) -> StageResult:
         """Pack new artifacts that some stage takes; the result, or a fault where one cannot be sent on."""
@@ -210,11 +206,9 @@ class Runner:
         if self.is_async:
             import asyncio
 
-            self.turn = asyncio.Lock()
-            leaves = self.plan.leaves
-            self.doors = {
-                one.index: asyncio.Semaphore(one.at_once) for one in leaves if one.at_once
-            }
+            leaves, turn = self.plan.leaves, asyncio.Semaphore()
+            self.doors = {at.index: asyncio.Semaphore(at.at_once) for at in leaves if at.at_once}
+            self.doors |= {at.index: turn for at in leaves if not at.is_async}  # one at a time
 
     def __call__(self, payload: Wire, report: SlotReport) -> Wire:
         executor = RuntimeExecutor(self, report, payload)
