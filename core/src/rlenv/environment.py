@@ -162,7 +162,8 @@ class Environment:
 
     def evaluate(self, prompt: Prompt, response: Response) -> Verdict:
         """The whole verdict; never raises for a response or a broken stage (see ``verify`` for misuse)."""
-        self._needs_no_group()
+        if self.group_only:
+            self._needs_no_group()
         return run_steps(self._steps(self._attempt(prompt, response)))
 
     async def averify(self, prompt: Prompt, response: Response) -> float:
