@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import CancelledError, wait
+from contextlib import suppress
 from queue import Full
 from threading import Event, Thread
 
@@ -124,6 +125,21 @@ def test_close_cancels_what_waits_and_finishes_what_runs(stage):
     with pytest.raises(RuntimeError):
         engine.submit(TASK, "1")
     engine.close()
+
+
+def test_what_is_submitted_while_the_engine_closes_is_cancelled_or_rejected(stage):
+    stage.gate.set()
+    engine, _ = held(stage)
+    shutdown, late = engine._queue._threads.shutdown, []
+
+    def submit_first(**options):
+        with suppress(RuntimeError):
+            late.append(engine.submit(TASK, "late"))
+        shutdown(**options)
+
+    engine._queue._threads.shutdown = submit_first
+    engine.close()
+    assert [future.done() for future in late] == [True]
 
 
 def test_numbers_of_the_queue_are_checked():

@@ -116,7 +116,7 @@ class VerdictCache:
             same = verdict_from_dict(json.loads(text)) == verdict
         except (TypeError, ValueError, RecursionError):
             return None
-        return self._mac(digest, text) + text if same else None
+        return self._mac(digest, text) + text if same and len(text) < LARGEST - 32 else None
 
     def _unpack(self, digest: bytes, packed: object) -> Verdict | None:
         value = packed if isinstance(packed, bytes) else b""

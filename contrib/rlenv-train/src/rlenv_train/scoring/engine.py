@@ -26,7 +26,7 @@ from .budget import advice
 from .cache import VerdictCache
 from .metrics import Origin, Recorder, numbers, since, stage_seconds
 from .queue import SubmitQueue
-from .reuse import Key, key_of, leaves, not_reusable
+from .reuse import Key, key_of, lasts, leaves, not_reusable
 
 Observer: TypeAlias = Callable[[Mapping[str, float]], object]
 Given: TypeAlias = tuple[int, Verdict, Origin]
@@ -223,9 +223,9 @@ class ScoringEngine(Environment):
         for place, verdict in evaluate(rows):
             (index, _), *others = equal[keys[place]]
             yield index, self._store(keys[place], verdict), "verified"
-            if verdict.scored:
+            if lasts(verdict):
                 yield from ((other, verdict, "repeated") for other, _ in others)
-            else:  # it may be no fault of the response: the others get their own chance
+            else:  # it may be no fault of the response, or come out otherwise
                 again += others
         for place, verdict in evaluate([row for _, row in again]):
             yield again[place][0], verdict, "verified"
@@ -257,17 +257,21 @@ class ScoringEngine(Environment):
             return None
 
     def _route(self, row: Row) -> tuple[str, str, Task]:
-        """The fingerprint of the environment that verifies a row, the secret's id, and the task that it is given."""
+        """The fingerprint of the environment that verifies a row, the secret's id with its name in a group, and its task."""
+        if not isinstance(row, (tuple, list)):
+            raise TypeError("a row is a tuple or a list")
         task = row[0] if len(row) == 2 else self.tasks.by_id(row[0])
         if isinstance(task, str):
             task = self.tasks.by_prompt(task)
         if len(row) == 3 and row[1] not in (None, task.prompt):
             raise UnknownTask(f"the prompt of this row is not that of task {task.id!r}")
         env: Environment = self.env
+        where = self._key_id
         if isinstance(env, EnvironmentGroup):
             name, task = env.route(task)
-            env = env.environments[name]
-        return env.fingerprint, self._key_id, task
+            # A fingerprint may not tell members apart.
+            env, where = env.environments[name], f"{where}/{name}"
+        return env.fingerprint, where, task
 
     def _finish(self, waited: float, before: Mapping[str, float]) -> None:
         """Count a batch, compare it with the time of a step, and call the observers with what came since the last."""

@@ -70,7 +70,10 @@ class SubmitQueue:
 
     def close(self) -> None:
         """Cancel what has not started, and wait for the rest."""
+        self._threads.shutdown(
+            wait=False, cancel_futures=True
+        )  # first: what comes now is turned away
         with suppress(Empty):
             while True:
                 self._waiting.get_nowait()[2].cancel()
-        self._threads.shutdown(cancel_futures=True)
+        self._threads.shutdown()

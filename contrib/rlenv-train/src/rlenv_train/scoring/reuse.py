@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from attrs import fields
+import attrs
 from rlenv import Composite, ConfigError, Environment, Slot, Task, Trajectory, Verdict
+from rlenv.composites import is_function
 from rlenv.stages import attribute
 
 from rlenv_train.metrics import every_result
-from rlenv_train.mixing import EnvironmentGroup
 from rlenv_train.single import stages
 
 
@@ -27,11 +27,13 @@ ATOMS = {str, int, float, bool, bytes, type(None)}
 
 
 def leaves(env: Environment) -> Iterator[tuple[str, object]]:
-    """(path, stage) of every stage that is not a composite; of a group, those of its members."""
-    for member in env.environments.values() if isinstance(env, EnvironmentGroup) else [env]:
-        for path, stage in stages(member):
-            if not isinstance(stage, Composite):
-                yield path, stage
+    """(path, stage) of every stage that is not a composite; of a group, those of its members, which may be groups."""
+    members: Mapping[str, Environment] | None = getattr(env, "environments", None)
+    for member in (members or {}).values():
+        yield from leaves(member)
+    for path, stage in stages(env) if members is None else ():
+        if not isinstance(stage, Composite):
+            yield path, stage
 
 
 def not_reusable(env: Environment, reuse: Sequence[str], *, stored: bool) -> Iterator[str]:
@@ -54,22 +56,44 @@ def not_reusable(env: Environment, reuse: Sequence[str], *, stored: bool) -> Ite
             yield f"{path} is not deterministic; reuse=({path!r},) allows it"
         if in_notebook and Slot("it", stage).kind.startswith("__main__:"):
             yield f"{path}: no fingerprint covers the code of a notebook; define it in a module"
+        if stored and path not in reuse and (names := ", ".join(_unseen(stage))):
+            lack = f"{path}: no fingerprint covers {names}; hold plain values in fields without _"
+            yield f"{lack}, or allow it: reuse=({path!r},)"
 
 
-def key_of(fingerprint: str, key_id: str, task: Task, response: object) -> Key | None:
+def _unseen(stage: Any) -> list[str]:
+    """The attributes of a stage whose value no fingerprint takes: private ones, slots, and objects without a text."""
+    if attrs.has(type(stage)):
+        return [
+            name for name, value in attrs.asdict(stage, recurse=False).items() if _is_opaque(value)
+        ]
+    if is_function(stage):
+        return []
+    slots = [getattr(kind, "__slots__", ()) for kind in type(stage).__mro__]
+    names = [name for each in slots for name in ([each] if isinstance(each, str) else each)]
+    own = getattr(stage, "__dict__", {}).items()
+    return names + [name for name, value in own if name.startswith("_") or _is_opaque(value)]
+
+
+def _is_opaque(value: object) -> bool:
+    kind = type(value)
+    return kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__
+
+
+def key_of(fingerprint: str, where: str, task: Task, response: object) -> Key | None:
     """Names a task and a response, by type, order and every character; None where that cannot be.
 
     Args:
         fingerprint: of what verifies them.
-        key_id: of the secret.
+        where: what else their verdict depends on: the id of the secret, the name of a member of a group.
         task: with its answer and info.
         response: text, messages or a Trajectory.
     """
     if isinstance(response, str):
         response = str.__str__(response)
-    elif not isinstance(response, Trajectory):
-        response = Trajectory(response)  # type: ignore[arg-type]  # what is no message is not plain
-    parts = [fingerprint, key_id, _values(task, Task), _values(response, Trajectory)]
+    elif isinstance(response, (list, tuple)):  # of messages; what is none is not plain, or rejected
+        response = Trajectory(response)
+    parts = [fingerprint, where, _values(task, Task), _values(response, Trajectory)]
     if not _is_plain(parts):
         return None
     return Key(hashlib.sha256(repr(parts).encode()).digest(), fingerprint)
@@ -79,7 +103,7 @@ def _values(value: object, kind: type[Task | Trajectory]) -> object:
     """The fields of a value of exactly this class, in order; any other value as it is."""
     if type(value) is not kind:
         return value
-    return [getattr(value, each.name) for each in fields(kind)]
+    return [getattr(value, each.name) for each in attrs.fields(kind)]
 
 
 def _is_plain(value: object) -> bool:

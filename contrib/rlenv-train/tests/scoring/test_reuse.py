@@ -1,0 +1,107 @@
+"""Verdicts that must not be used again: of another member, of chance, of a budget, and of what has no fingerprint."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+import rlenv
+from rlenv import ConfigError, Environment, Outcome, Task
+from rlenv_train import EnvironmentGroup, ScoringEngine
+from scoring_runs import run
+
+TASK = Task("1?", answer="1", id="t")
+SAID = {"role": "assistant", "content": "1"}
+
+
+class Short:
+    """Passes a response of less than so many characters; a fingerprint does not see the number."""
+
+    where = "inline"
+
+    def __init__(self, limit):
+        self._limit = limit
+
+    def check(self, attempt):
+        return Outcome(float(len(attempt.response) < self._limit))
+
+
+class Slotted(Short):
+    __slots__ = ("_limit",)
+
+
+class Sampled:
+    """Another score each time."""
+
+    where = "inline"
+    deterministic = False
+
+    def __init__(self):
+        self.asked = 0
+
+    def check(self, attempt):
+        self.asked += 1
+        return Outcome(1 / self.asked)
+
+
+class Opaque:
+    pass
+
+
+@attrs.frozen
+class Held:
+    part: object
+    where = "inline"
+
+    def check(self, attempt):
+        return Outcome(1.0)
+
+
+def test_a_member_of_a_group_gets_no_verdict_of_another():
+    members = {f"at-{n}": Environment("e", Short(n), [TASK]) for n in (1, 100)}
+    with ScoringEngine(EnvironmentGroup(members)) as engine:
+        rows = [("at-1/t", None, "long"), ("at-100/t", None, "long"), ("at-100/t", None, "long")]
+        assert [v.value for v in engine.evaluate_many(rows)] == [0.0, 1.0, 1.0]
+        assert engine.metrics()["repeated"] == 1
+
+
+@pytest.mark.parametrize("wrap", [lambda env: EnvironmentGroup({"o": EnvironmentGroup({"a": env})}), lambda env: ScoringEngine(EnvironmentGroup({"a": env}))])  # fmt: skip
+def test_stages_in_a_group_of_groups_are_asked_whether_they_vary(wrap, tmp_path):
+    env = wrap(Environment("e", Sampled(), [TASK]))
+    with ScoringEngine(env) as engine:
+        rows = [(env.tasks[0], "1")] * 3
+        assert [v.value for v in engine.evaluate_many(rows)] == [1.0, 1 / 2, 1 / 3]
+    with pytest.raises(ConfigError, match="sampled is not deterministic"):
+        ScoringEngine(env, cache=tmp_path / "verdicts.sqlite")
+
+
+def test_a_verdict_that_may_come_out_otherwise_is_not_repeated():
+    asked = []
+
+    @rlenv.stage(where="inline")
+    def spent(response):
+        asked.append(response)
+        return Outcome(0.0, "undecided: takes more") if len(asked) == 1 else Outcome(1.0)
+
+    with ScoringEngine(Environment("e", spent)) as engine:
+        assert [v.value for v in engine.evaluate_many([(TASK, "1")] * 3)] == [0.0, 1.0, 1.0]
+
+
+def test_what_is_no_row_or_response_shares_no_verdict():
+    rows = [(TASK, [SAID]), (TASK, iter([SAID])), (TASK, {"role": 1}), ("1", "1"), "11"]
+    env = Environment("e", rlenv.stage(where="inline")(lambda response: 1.0), [Task("1")])
+    with ScoringEngine(env) as engine:
+        values = [v.value for v in engine.evaluate_many(rows)]
+    assert values == [1.0, None, None, 1.0, None]
+
+
+@pytest.mark.parametrize(
+    ("stage", "name"),
+    [(Short(1), "_limit"), (Slotted(1), "_limit"), (Held(Opaque()), "part")],
+    ids=["private", "slots", "object"],
+)
+def test_a_stage_whose_options_no_fingerprint_covers_is_cached_only_by_name(path, stage, name):
+    with pytest.raises(ConfigError, match=f"no fingerprint covers {name}"):
+        run(path, ["1"], rlenv.Slot("it", stage))
+    run(path, ["1"], rlenv.Slot("it", stage), reuse=("it",))
+    assert run(path, ["1"], rlenv.Slot("it", stage), reuse=("it",))[1]["cached"] == 1
+    run(path.with_name("other"), ["1"], Held(("plain", 1, None, Opaque)))
