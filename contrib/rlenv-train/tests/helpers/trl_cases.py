@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+import trl
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 torch.set_num_threads(1)  # more threads are slower for a model of this size
 SIGNS = ["<pad>", "<eos>", "<unk>", *"0123456789=+"]
+MARKS = ["<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]  # fmt: skip
+CHAT_SIGNS = ["<pad>", "<eos>", "<unk>", *MARKS, "\n", *map(chr, range(32, 127))]
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
 
 
@@ -28,3 +33,14 @@ def model(kind=LlamaForCausalLM, signs=SIGNS, longest=32):
             pad_token_id=0, eos_token_id=1, bos_token_id=None,
         )
     )  # fmt: skip
+
+
+def chat_tokenizer():
+    """A letter is a token, and the chat template is one that TRL brings."""
+    letters = tokenizer(CHAT_SIGNS)
+    letters.backend_tokenizer.decoder = decoders.Fuse()
+    letters.backend_tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("(?m)."), "isolated")
+    letters.add_special_tokens({"additional_special_tokens": MARKS[:2], "eos_token": "<|im_end|>"})
+    letters.add_tokens([AddedToken(mark, normalized=False) for mark in MARKS[2:]])
+    letters.chat_template = (Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text("utf-8")  # fmt: skip
+    return letters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from pathlib import Path
 
 import pytest
 import rlenv
@@ -14,16 +13,12 @@ from rlenv_train import trl_environment, trl_reward
 pytest.importorskip("trl", reason="TRL is not installed here: `make test-trainers` runs this")
 
 import torch
-import trl
 from datasets import Dataset
-from tokenizers import AddedToken, Regex, decoders, pre_tokenizers
 from transformers import LlamaForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 from trl.experimental.harbor import HarborSpec
-from trl_cases import model, tokenizer
+from trl_cases import CHAT_SIGNS, chat_tokenizer, model
 
-MARKS = ["<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]  # fmt: skip
-SIGNS = ["<pad>", "<eos>", "<unk>", *MARKS, "\n", *map(chr, range(32, 127))]
 CALL = '<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call><|im_end|>'
 
 
@@ -65,23 +60,13 @@ def env():
         yield made
 
 
-def chat():
-    letters = tokenizer(SIGNS)
-    letters.backend_tokenizer.decoder = decoders.Fuse()
-    letters.backend_tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("(?m)."), "isolated")
-    letters.add_special_tokens({"additional_special_tokens": MARKS[:2], "eos_token": "<|im_end|>"})
-    letters.add_tokens([AddedToken(mark, normalized=False) for mark in MARKS[2:]])
-    letters.chat_template = (Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text("utf-8")  # fmt: skip
-    return letters
-
-
 class Scripted(LlamaForCausalLM):  # type: ignore[misc] # TRL has an environment of its own
     """Samples nothing: its replies are given, round by round.  All else is a model."""
 
     replies: tuple[list[str], ...] = ()
 
     def generate(self, input_ids, **_):
-        letters, replies = chat(), self.rounds.pop(0)
+        letters, replies = chat_tokenizer(), self.rounds.pop(0)
         ids = [letters(text, add_special_tokens=False)["input_ids"] for text in replies]
         assert len(ids) == len(input_ids)
         longest = max(map(len, ids))
@@ -95,10 +80,10 @@ def trained(tmp_path, env, rows, rounds, tools=(), **options):
         max_completion_length=400, report_to=[], use_cpu=True, logging_steps=1, save_strategy="no",
         disable_tqdm=True, seed=0, chat_template_kwargs={"enable_thinking": False}, **options,
     )  # fmt: skip
-    policy = model(Scripted, SIGNS, longest=4096)
+    policy = model(Scripted, CHAT_SIGNS, longest=4096)
     policy.rounds = rounds
     trainer = GRPOTrainer(
-        policy, trl_reward(env), config, Dataset.from_list(rows), processing_class=chat(),
+        policy, trl_reward(env), config, Dataset.from_list(rows), processing_class=chat_tokenizer(),
         environment_factory=trl_environment(env, tools=tools),
     )  # fmt: skip
     trainer.train()
