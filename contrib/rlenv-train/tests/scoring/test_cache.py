@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
+from functools import partial
+from typing import Any
 
 import pytest
 import rlenv
@@ -122,23 +122,54 @@ def test_a_stage_that_varies_is_cached_only_by_name(path):
     assert first == again
 
 
-def test_functions_of_a_notebook_are_not_cached(path, monkeypatch):
-    code = f"""
-import sys
-del sys.modules["__main__"].__file__
-from rlenv import ConfigError, Environment
-from rlenv_train import ScoringEngine
-def mine(response):
-    return 1.0
-try:
-    ScoringEngine(Environment("e", mine), cache={str(path)!r})
-except ConfigError as error:
-    print(error)
-"""
-    script = path.with_suffix(".py")
-    script.write_text(code)
-    said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    assert "mine: no fingerprint covers the code of a notebook" in said.stdout
+class Least:
+    def __init__(self, length):
+        self.length = length
+
+    def check(self, attempt):
+        return Outcome(float(len(attempt.response) >= self.length))
+
+
+def longer(least):
+    def long_enough(response):
+        return len(response) >= least.length
+
+    return long_enough
+
+
+def more(response, least=Least(3)):  # noqa: B008 - a default that no fingerprint shows
+    return len(response) >= least.length
+
+
+class Callable:
+    def __call__(self, response):
+        return 1.0
+
+
+NOTEBOOK: dict[str, Any] = {}
+exec(compile("def shown(response):\n    return 1.0", "<cell 1>", "exec"), NOTEBOOK)
+STATEFUL = [longer(Least(3)), more, Callable(), partial(more, least=Least(2)), Least(3).check, NOTEBOOK["shown"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("verifier", STATEFUL, ids=range(len(STATEFUL)))
+def test_what_no_fingerprint_covers_is_cached_only_by_name(path, verifier):
+    env = Environment("e", [rlenv.Slot("mine", verifier)])
+    with pytest.raises(ConfigError, match="cache: mine: no fingerprint covers all that it holds"):
+        ScoringEngine(env, cache=path)
+    ScoringEngine(env, cache=path, reuse=("mine",)).close()
+
+
+def at_least(length):
+    def long_enough(response):
+        return len(response) >= length
+
+    return rlenv.stage(where="inline")(long_enough)
+
+
+def test_plain_values_that_a_function_holds_are_in_its_fingerprint(path):
+    for length, value in ((1, 1.0), (5, 0.0)):
+        assert [v.value for v in run(path, ["abc"], at_least(length))[0]] == [value]
+    assert run(path, ["abc"], at_least(5))[1]["cached"] == 1
 
 
 def test_another_configuration_finds_nothing(path):

@@ -258,9 +258,9 @@ def test_observers_get_the_numbers_of_each_batch(stage):
         list(engine.evaluate_many([("1?", "1"), ("1?", "1"), ("1?", "break")]))
         list(engine.evaluate_many([("1?", "0")]))
         whole = engine.metrics()
-    names = ("batches", "verified", "repeated", "unscored", "queued", "workers", "verifier_bound")
+    names = ("batches", "verified", "repeated", "unscored", "queued", "verifier_bound")
     assert [[numbers[name] for name in names] for numbers in seen] == [
-        [1, 2, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0]
+        [1, 2, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]
     ]  # fmt: skip
     assert (seen[0]["unscored_share"], seen[0]["hit_rate"]) == (1 / 3, 0.0)
     assert whole["responses"] == 4

@@ -80,7 +80,7 @@ def test_what_is_cancelled_before_it_starts_never_runs_and_leaves_room(stage):
         assert one.cancel()
         assert one.cancel()  # again: room comes back once
         three = engine.submit(TASK, "three", timeout=0)
-        with pytest.raises(Full, match="2 responses wait"):
+        with pytest.raises(Full, match="the queue is full"):
             engine.submit(TASK, "four", timeout=0)
         assert engine.metrics()["queued"] == 2
         stage.gate.set()

@@ -29,7 +29,7 @@ from .queue import SubmitQueue
 from .reuse import Key, key_of, lasts, leaves, not_reusable
 
 Observer: TypeAlias = Callable[[Mapping[str, float]], object]
-Given: TypeAlias = tuple[int, Verdict, Origin]
+Numbered: TypeAlias = tuple[int, Verdict]
 Equal: TypeAlias = Mapping[object, Sequence[tuple[int, Row]]]
 
 CHUNK = 16_384  # rows that are read at once
@@ -83,9 +83,8 @@ class ScoringEngine(Environment):
         self._reusable, self._key_id = not problems, key_id() if cache else ""
         places = {path: attribute(stage, "where") for path, stage in leaves(self.env)}
         self._in_workers = [path for path in places if workers or places[path] == "worker"]
-        size = workers or os.cpu_count() or 1
-        self._most = size if self._in_workers else 0
-        many = at_once or (64 if "caller" in places.values() else 2 * size)
+        self._processes = workers or os.cpu_count() or 1
+        many = at_once or (64 if "caller" in places.values() else 2 * self._processes)
         self._make_queue = partial(SubmitQueue, self._verified, queue, many)
         begin = WeakMethod(self._begin(self._cache)._begin)
         os.register_at_fork(after_in_child=lambda: (again := begin()) and again(None))
@@ -112,14 +111,15 @@ class ScoringEngine(Environment):
     def evaluate(self, prompt: str | Task, response: Response) -> Verdict:
         """The whole verdict; see ``Environment.evaluate``."""
         with self._recorder:
-            key, verdict = self._look_up((prompt, response))
-            return verdict or self._keep(key, self.env.evaluate(prompt, response))
+            key = self._key((prompt, response))
+            return self._find(key) or self._store(key, self.env.evaluate(prompt, response))
 
     async def aevaluate(self, prompt: str | Task, response: Response) -> Verdict:
         """``evaluate`` for callers with an event loop."""
         with self._recorder:
-            key, verdict = await asyncio.to_thread(self._look_up, (prompt, response))
-            return verdict or self._keep(key, await self.env.aevaluate(prompt, response))
+            key = self._key((prompt, response))
+            found = await asyncio.to_thread(self._find, key) if self._file else None
+            return found or self._store(key, await self.env.aevaluate(prompt, response))
 
     def evaluate_group(self, prompt: str | Task, responses: Sequence[Response]) -> list[Verdict]:
         """Verdicts for several responses to one task, which stages that compare see together; none is used again."""
@@ -127,7 +127,7 @@ class ScoringEngine(Environment):
 
     def evaluate_as_completed(
         self, rows: Iterable[Row], workers: int | None = None, *, on: RowExecutor | None = None
-    ) -> Iterator[tuple[int, Verdict]]:
+    ) -> Iterator[Numbered]:
         """As of an environment; 16,384 rows are read at once, and equal ones of these are verified once.
 
         Args:
@@ -136,7 +136,7 @@ class ScoringEngine(Environment):
             on: as for ``Environment.evaluate_many``.
         """
         self._needs_no_group()
-        return self._batch(self._given(rows, workers, on))
+        return self._batch(self._numbered(rows, workers, on))
 
     def submit(
         self, task: str | Task, response: Response, *, priority: float = 0.0, timeout: float | None = None
@@ -173,80 +173,72 @@ class ScoringEngine(Environment):
 
     # -- how -------------------------------------------------------------------------------------
 
-    def _batch(self, given: Iterator[Given]) -> Iterator[tuple[int, Verdict]]:
+    def _batch(self, numbered: Iterator[Numbered]) -> Iterator[Numbered]:
         """Verdicts as they come; the time of whoever takes them does not count."""
         before, waited = self._recorder.sums(), 0.0
         while True:
             start = perf_counter()
             with self._recorder:
-                found = next(given, None)
+                found = next(numbered, None)
             waited += perf_counter() - start
             if found is None:
                 return self._finish(waited, before)
-            index, verdict, origin = found
-            self._recorder.verdict(verdict, origin)
-            yield index, verdict
+            yield found
 
-    def _grouped(self, prompt: str | Task, responses: Sequence[Response]) -> Iterator[Given]:
-        for index, verdict in enumerate(self.env.evaluate_group(prompt, responses)):
-            yield index, verdict, "verified"
+    def _grouped(self, prompt: str | Task, responses: Sequence[Response]) -> Iterator[Numbered]:
+        for verdict in self.env.evaluate_group(prompt, responses):
+            yield 0, self._store(None, verdict)
 
     def _verified(self, row: Row) -> Verdict:
         """The verdict of a submitted row."""
         with self._recorder:
-            ((_, verdict, origin),) = self._given([row], None)
-        self._recorder.verdict(verdict, origin)
+            ((_, verdict),) = self._numbered([row], None)
         return verdict
 
-    def _given(
+    def _numbered(
         self, rows: Iterable[Row], workers: int | None, on: RowExecutor | None = None
-    ) -> Iterator[Given]:
+    ) -> Iterator[Numbered]:
         """Verdicts of rows, each as soon as it is known."""
         numbered = enumerate(rows)
         while chunk := list(islice(numbered, CHUNK)):
-            equal: dict[
-                object, list[tuple[int, Row]]
-            ] = {}  # by key, or by index where there is none
+            # Equal rows by their key, or by index where there is none.
+            equal: dict[object, list[tuple[int, Row]]] = {}
             for index, row in chunk:
                 key = self._key(row)
                 if key not in equal and (verdict := self._find(key)):
-                    yield index, verdict, "cached"
+                    yield index, verdict
                 else:
                     equal.setdefault(key or index, []).append((index, row))
             yield from self._judged(equal, workers or self._size, on)
 
-    def _judged(self, equal: Equal, workers: int | None, on: RowExecutor | None) -> Iterator[Given]:
+    def _judged(
+        self, equal: Equal, workers: int | None, on: RowExecutor | None
+    ) -> Iterator[Numbered]:
         """Verdicts of rows of which some are equal."""
         keys, again = list(equal), list[tuple[int, Row]]()
         rows = [members[0][1] for members in equal.values()]
         evaluate = partial(self.env.evaluate_as_completed, workers=workers, on=on)
         for place, verdict in evaluate(rows):
             (index, _), *others = equal[keys[place]]
-            yield index, self._store(keys[place], verdict), "verified"
+            yield index, self._store(keys[place], verdict)
             if lasts(verdict):
-                yield from ((other, verdict, "repeated") for other, _ in others)
+                yield from ((other, self._seen(verdict, "repeated")) for other, _ in others)
             else:  # it may be no fault of the response, or come out otherwise
                 again += others
         for place, verdict in evaluate([row for _, row in again]):
-            yield again[place][0], verdict, "verified"
-
-    def _look_up(self, row: Row) -> tuple[Key | None, Verdict | None]:
-        """The key of a row, and its verdict where that is known."""
-        key = self._key(row)
-        if (verdict := self._find(key)) is not None:
-            self._recorder.verdict(verdict, "cached")
-        return key, verdict
-
-    def _keep(self, key: Key | None, verdict: Verdict) -> Verdict:
-        self._recorder.verdict(verdict, "verified")
-        return self._store(key, verdict)
+            yield again[place][0], self._store(None, verdict)
 
     def _find(self, key: Key | None) -> Verdict | None:
-        return self._file.get(key) if self._file and key else None
+        verdict = self._file.get(key) if self._file and key else None
+        return verdict and self._seen(verdict, "cached")
 
     def _store(self, key: object, verdict: Verdict) -> Verdict:
         if self._file and isinstance(key, Key):
             self._file.put(key, verdict)
+        return self._seen(verdict, "verified")
+
+    def _seen(self, verdict: Verdict, origin: Origin) -> Verdict:
+        self._recorder.verdict(verdict, origin)
         return verdict
 
     def _key(self, row: Row) -> Key | None:
@@ -280,7 +272,7 @@ class ScoringEngine(Environment):
             if budget is not None and waited > budget:
                 if not now["verifier_bound"]:
                     stages = stage_seconds(since(now, before))
-                    text = advice(waited, stages, self._in_workers, self._most, budget)
+                    text = advice(waited, stages, self._in_workers, self._processes, budget)
                     logger.warning("%s: %s", self.name, text)
                 self._recorder.add("verifier_bound")
             self._recorder.add("batches")
@@ -294,5 +286,5 @@ class ScoringEngine(Environment):
 
     def _numbers(self, sums: Mapping[str, float]) -> dict[str, float]:
         errors = self._cache.errors if self._cache else 0
-        now = {"queued": self._queue.waiting, "workers": self._most, "cache_errors": errors}
+        now = {"queued": self._queue.waiting, "workers": self._processes, "cache_errors": errors}
         return {**numbers(sums), **now}

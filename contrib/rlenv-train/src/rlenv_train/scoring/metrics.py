@@ -40,22 +40,20 @@ class Recorder:
 
     def sums(self) -> dict[str, float]:
         """All sums so far."""
-        with self._lock:
-            self._tick(0)
-            return dict(self._sums)
+        self._tick(0)
+        return self._sums.copy()
 
     def __enter__(self) -> None:
-        with self._lock:
-            self._tick(1)
+        self._tick(1)
 
     def __exit__(self, *raised: object) -> None:
-        with self._lock:
-            self._tick(-1)
+        self._tick(-1)
 
     def _tick(self, change: int) -> None:
-        now = perf_counter()
-        self._sums["seconds"] += now - self._since if self._active else 0.0
-        self._since, self._active = now, self._active + change
+        with self._lock:
+            now = perf_counter()
+            self._sums["seconds"] += now - self._since if self._active else 0.0
+            self._since, self._active = now, self._active + change
 
 
 def since(sums: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:

@@ -30,8 +30,7 @@ class SubmitQueue:
         for name, number in (("queue", size), ("at_once", at_once)):
             if type(number) is not int or number < 1:
                 raise ConfigError(f"{name} is an integer, 1 or more, not {number!r}")
-        self._verify, self._size = verify, size
-        self._room, self._count = Semaphore(size), count()
+        self._verify, self._room, self._count = verify, Semaphore(size), count()
         self._waiting: PriorityQueue[tuple[float, int, Future[Verdict], Row]] = PriorityQueue()
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="rlenv-submit")
 
@@ -44,7 +43,7 @@ class SubmitQueue:
         """The verdict to come; see ``ScoringEngine.submit``."""
         first, future = -priority, Future[Verdict]()
         if not self._room.acquire(timeout=timeout):
-            raise Full(f"{self._size} responses wait already: raise queue, or wait for a result")
+            raise Full("the queue is full: make it longer, or wait for a result")
         future.add_done_callback(lambda done: self._room.release() if done.cancelled() else None)
         self._waiting.put((first, next(self._count), future, row))
         try:
@@ -70,9 +69,8 @@ class SubmitQueue:
 
     def close(self) -> None:
         """Cancel what has not started, and wait for the rest."""
-        self._threads.shutdown(
-            wait=False, cancel_futures=True
-        )  # first: what comes now is turned away
+        # First: what comes now is turned away.
+        self._threads.shutdown(wait=False, cancel_futures=True)
         with suppress(Empty):
             while True:
                 self._waiting.get_nowait()[2].cancel()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import attrs
 from rlenv import Composite, ConfigError, Environment, Slot, Task, Trajectory, Verdict
 from rlenv.composites import is_function
+from rlenv.references import FileFunction
 from rlenv.stages import attribute
 
 from rlenv_train.metrics import every_result
@@ -68,11 +72,23 @@ def _unseen(stage: Any) -> list[str]:
             name for name, value in attrs.asdict(stage, recurse=False).items() if _is_opaque(value)
         ]
     if is_function(stage):
-        return []
+        return [] if _is_covered(stage.function) else ["all that it holds"]
     slots = [getattr(kind, "__slots__", ()) for kind in type(stage).__mro__]
     names = [name for each in slots for name in ([each] if isinstance(each, str) else each)]
     own = getattr(stage, "__dict__", {}).items()
     return names + [name for name, value in own if name.startswith("_") or _is_opaque(value)]
+
+
+def _is_covered(function: object) -> bool:
+    """Whether a function is code of a file, with plain values in its closure, its defaults and its partials."""
+    held: list[object] = []
+    while isinstance(function, partial):
+        held += [*function.args, *function.keywords.values()]
+        function = function.func
+    if inspect.isfunction(function):
+        held += [function.__defaults__, function.__kwdefaults__, inspect.getclosurevars(function).nonlocals]  # fmt: skip
+        return os.path.isfile(function.__code__.co_filename) and _is_plain(held)
+    return type(function) is FileFunction and _is_plain(held)
 
 
 def _is_opaque(value: object) -> bool:
