@@ -226,6 +226,19 @@ def test_steps_are_scored_one_by_one(made: Any, server: Any) -> None:
     assert outcome.score == min(score for _, score in outcome.steps)
 
 
+@pytest.mark.parametrize(("by", "numbers"), [("turns", [0, 2, 3]), ("paragraphs", [3, 3])])
+def test_the_number_of_a_step_is_that_of_its_turn(
+    made: Any, server: Any, by: str, numbers: list[int]
+) -> None:
+    """An empty message scores nothing, and the turns behind it keep their numbers."""
+    said = ["It is a city.", " ", "It is Rome.", "So.\n\nIt is Rome."]
+    messages: list[Any] = [{"role": "assistant", "content": text} for text in said]
+    env = made("judge/steps", judge=at(server), by=by)
+    outcome = env.evaluate(TASK, Trajectory(messages)).results[0].outcome
+
+    assert [turn for turn, _ in outcome.steps] == numbers
+
+
 def test_a_trajectory_is_read_turn_by_turn(made: Any, server: Any) -> None:
     messages: list[Any] = [
         {"role": "user", "content": TASK.prompt},

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from rlenv import Trajectory
 from rlenv.text import Thinking, read
 
@@ -17,10 +17,11 @@ MOST = 400_000  # characters; the middle of a longer conversation is left out
 
 @frozen
 class Shown:
-    """What a judge reads, and how many characters of hidden reasoning were left out of it."""
+    """What a judge reads, how many characters of hidden reasoning were left out of it, and of which turn it is."""
 
     text: str
     hidden: int = 0
+    turn: int = 0
 
 
 def transcript(trajectory: Trajectory, thinking: Thinking) -> Shown:
@@ -38,9 +39,10 @@ def transcript(trajectory: Trajectory, thinking: Thinking) -> Shown:
 
 
 def assistant_turns(trajectory: Trajectory, thinking: Thinking) -> list[Shown]:
-    """What the assistant said, message by message; empty ones are left out."""
+    """What the assistant said, message by message; empty ones are left out, but counted as turns."""
     messages = [each for each in trajectory.messages if each.get("role") == "assistant"]
-    return [turn for message in messages if (turn := _said(message, thinking)).text.strip()]
+    said = [evolve(_said(each, thinking), turn=turn) for turn, each in enumerate(messages)]
+    return [each for each in said if each.text.strip()]
 
 
 def _said(message: Mapping[str, Any], thinking: Thinking) -> Shown:

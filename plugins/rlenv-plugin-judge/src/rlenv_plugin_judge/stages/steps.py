@@ -71,7 +71,7 @@ class Steps(Judging):
         nothing = blank(attempt.visible)
         if nothing is not None:
             return nothing
-        steps, hidden = self._steps(attempt)
+        steps, turns, hidden = self._steps(attempt)
         scores = await (
             self._judged(attempt, steps, hidden)
             if self.source == "judge"
@@ -85,18 +85,23 @@ class Steps(Judging):
             **done,
         }
         detail = f"{self.aggregate} of {len(steps)} steps"
-        return Outcome(score, detail, data, steps=tuple(enumerate(scores)))
+        return Outcome(score, detail, data, steps=tuple(zip(turns, scores, strict=True)))
 
-    def _steps(self, attempt: Attempt) -> tuple[list[str], int]:
-        """The steps, and how many characters were hidden from them."""
+    def _steps(self, attempt: Attempt) -> tuple[list[str], list[int], int]:
+        """The steps, their numbers, and how many characters were hidden from them.
+
+        In a trajectory the number is that of the turn, and parts of its final message have the same.
+        """
+        said = assistant_turns(attempt.trajectory, attempt.thinking) if attempt.trajectory else []
         if self.by == "turns" and attempt.trajectory is not None:
-            turns = assistant_turns(attempt.trajectory, attempt.thinking)
-            found, hidden = [turn.text for turn in turns], sum(turn.hidden for turn in turns)
+            found, hidden = [each.text for each in said], sum(each.hidden for each in said)
+            turns = [each.turn for each in said]
         else:
             found, hidden = split(attempt.visible, self.by), attempt.reading.hidden
+            turns = [said[-1].turn] * len(found) if said else [*range(len(found))]
         if len(found) > MOST:
             found = [*found[: MOST - 1], "\n\n".join(found[MOST - 1 :])]
-        return found, hidden
+        return found, turns[:MOST], hidden
 
     async def _judged(self, attempt: Attempt, steps: Sequence[str], hidden: int) -> list[float]:
         starts = range(0, len(steps), _BATCH)
