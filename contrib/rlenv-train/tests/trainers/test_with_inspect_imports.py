@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+from leaks import EXPECTED, audited
 from page import run_program, write_files
 from rlenv import Environment, Task
 
@@ -138,3 +139,29 @@ def test_the_program_of_the_page_runs(tmp_path):
     write_files("import-rewards.md", tmp_path)
 
     assert run_program("inspect_try.py", tmp_path).splitlines()[-1] == "1.0"
+
+
+AUDITED = """
+from inspect_ai.scorer import Score, accuracy, scorer
+
+@scorer(metrics=[accuracy()])
+def leaky():
+    async def score(state, target):
+        return Score(value=float(target.text in state.output.completion))
+    return score
+
+@scorer(metrics=[accuracy()])
+def sound():
+    async def score(state, target):
+        return Score(value=float(target.text == state.output.completion.strip()))
+    return score
+"""
+
+
+@pytest.mark.parametrize("option", ["", "scorer"], ids=["bare", "stage"])
+def test_an_audit_finds_a_leak_and_clears_a_sound_one(tmp_path, monkeypatch, option):
+    (tmp_path / "audited.py").write_text(AUDITED)
+    monkeypatch.chdir(tmp_path)
+    for name, statuses in EXPECTED.items():
+        target = f"./audited.py:{name}"
+        assert audited(tmp_path, target, "inspect", option) == statuses

@@ -6,6 +6,7 @@ import asyncio
 import textwrap
 
 import pytest
+from leaks import EXPECTED, audited
 from page import run_program, write_files
 from rlenv import Environment, Task
 from rlenv_train import verifiers_rubric
@@ -135,3 +136,22 @@ def test_the_program_of_the_page_runs(tmp_path):
     write_files("import-rewards.md", tmp_path)
 
     assert run_program("verifiers_try.py", tmp_path).splitlines()[-1] == "1.0"
+
+
+AUDITED = """
+import verifiers as vf
+
+def leaky_reward(completion, answer): return float(answer in completion[-1]["content"])
+def sound_reward(completion, answer): return float(answer == completion[-1]["content"].strip())
+def leaky(): return vf.Rubric(funcs=[leaky_reward])
+def sound(): return vf.Rubric(funcs=[sound_reward])
+"""
+
+
+@pytest.mark.parametrize("option", ["", "function"], ids=["bare", "stage"])
+def test_an_audit_finds_a_leak_and_clears_a_sound_one(tmp_path, monkeypatch, option):
+    (tmp_path / "audited.py").write_text(AUDITED)
+    monkeypatch.chdir(tmp_path)
+    for name, statuses in EXPECTED.items():
+        target = f"./audited.py:{name}" + ("" if option else "_reward")
+        assert audited(tmp_path, target, "verifiers", option) == statuses
