@@ -36,9 +36,6 @@ def logs(completions, log_metric, log_extra):
     return [1.0]
 
 def needs_ids(completions, completion_ids): return [1.0]
-def kept(completions, seen=[]):
-    seen.append(1)
-    return [float(len(seen) == 1)]
 
 class Odd:
     def __init__(self, number): self.number = number
@@ -67,6 +64,11 @@ def endless():
 def raises(completions, **_): raise ValueError("no number in the text")
 def exits(completions, **_): sys.exit(0)
 def leaves(completions, **_): os._exit(0)
+async def async_exits(completions, **_):
+    await asyncio.sleep(0)
+    if completions[0] == "exit": sys.exit(0)
+    if completions[0] == "interrupt": raise KeyboardInterrupt
+    return [1.0]
 def sleeps(completions, **_): time.sleep(60)
 def spins(completions, **_):
     while True: pass

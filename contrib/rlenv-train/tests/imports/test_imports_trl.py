@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rlenv import ConfigError, Task
+from rlenv import ConfigError, Environment, Task
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "1+1="}]
 
@@ -118,7 +118,7 @@ def test_a_function_that_needs_what_only_a_trainer_has_is_rejected(files):
 
 def test_a_task_without_a_column_that_the_function_requires_is_rejected(files):
     table = {"name": "x", "stage": [files.stage("trl", "columns")], "task": [{"prompt": "p", "info": {"a": 1}}]}  # fmt: skip
-    with pytest.raises(ConfigError, match="it lacks the column level; its columns are a"):
+    with pytest.raises(ConfigError, match=r"no column level; it has \['a'\]"):
         files.load(table)
 
 
@@ -160,3 +160,18 @@ def test_the_error_for_a_function_of_trl_names_a_stage_that_takes_it(files):
         typed = str(caught.value).partition("in an env.toml, ")[2].replace(" and ", "\n")
         with files.load({"name": "x", "stage": [files.toml(typed)]}) as env:
             assert env.verify(Task("1+1=", answer="2"), "2") == 1.0
+
+
+async def beside(response):
+    return 1.0
+
+
+def test_an_async_function_works_next_to_an_async_stage_and_after_one_that_exits(files):
+    with files.load({"name": "x", "stage": [files.stage("trl", "async_exits")]}) as alone:
+        verifiers = [alone.slots[0].stage, [beside, alone.slots[0].stage]]
+    for verifier in verifiers:
+        with Environment("x", verifier) as env:
+            rows = [(Task("1+1="), text) for text in ("2", "exit", "2", "interrupt", "2")]
+            values = [verdict.value for verdict in env.evaluate_many(rows)]
+
+        assert values == [1.0, None, 1.0, None, 1.0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -15,7 +15,6 @@ from attrs import asdict, field, frozen
 from rlenv import Attempt, ConfigError, Outcome, ScoreError
 
 _NONE = "None; return 0.0 for a response that you cannot read, or set may_abstain = true in options to leave it unscored"
-_SCALE = "unless it is a mistake, set scale = [lowest, highest] in options"
 
 
 @frozen(slots=False, kw_only=True)
@@ -60,7 +59,7 @@ class Imported:
             raise ScoreError(_NONE)
         low, high = self.scale
         if not low <= number <= high:  # NaN is not
-            raise ScoreError(f"the reward is {number!r}, not in [{low:g}, {high:g}]; {_SCALE}")
+            raise ScoreError(f"the reward is {number!r}, not in [{low:g}, {high:g}]; unless it is a mistake, set scale = [lowest, highest] in options")  # fmt: skip
         return Outcome((number - low) / (high - low), private=dict(private))
 
 
@@ -84,11 +83,10 @@ def called(function: Callable[..., object], given: Mapping[str, object]) -> obje
     return settled(function(**{k: v for k, v in given.items() if takes_any or k in parameters}))
 
 
-def required(function: Callable[..., object]) -> Iterator[str]:
+def required(function: Callable[..., object]) -> list[str]:
     """The names of the parameters that it cannot be called without."""
-    for p in inspect.signature(function).parameters.values():
-        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            yield p.name
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.default is p.empty and "VAR_" not in p.kind.name]
 
 
 def settled(returned: object) -> object:

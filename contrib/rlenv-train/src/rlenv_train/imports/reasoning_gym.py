@@ -48,11 +48,11 @@ class ReasoningGym(Imported):
         return self._score(answer, {**entry, "metadata": exact})
 
     @cached_property
-    def _score(self) -> Callable[[str | None, Mapping[str, object]], object]:
+    def _score(self) -> Callable[..., object]:
         from reasoning_gym import create_dataset
 
-        score = create_dataset(self.dataset, **{"size": 1, **self.arguments}).score_answer
-        return cast("Callable[[str | None, Mapping[str, object]], object]", score)
+        made = create_dataset(self.dataset, **{"size": 1, **self.arguments})
+        return cast("Callable[..., object]", made.score_answer)
 
 
 def _tuples(value: object) -> object:
@@ -79,7 +79,7 @@ def reasoning_gym_tasks(
 
     made = create_dataset(dataset, size=size, seed=seed, **arguments)
     for number, entry in enumerate(made):
-        info, prompt = cast("dict[str, object]", plain(entry["metadata"])), entry["question"]
+        prompt, info = entry["question"], {k: plain(v) for k, v in entry["metadata"].items()}
         if system_prompt:
             said = {"system": SYSTEM_PROMPTS.get(system_prompt, system_prompt), "user": prompt}
             info["messages"] = [{"role": role, "content": text} for role, text in said.items()]

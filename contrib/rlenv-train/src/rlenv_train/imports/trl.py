@@ -38,8 +38,7 @@ class Trl(Imported):
         """Reject a task that lacks a column which the function requires."""
         known = {"prompts", "completions", "log_metric", "log_extra", *self._columns(task)}
         if lack := [name for name in required(self.function) if name not in known]:
-            has = ", ".join(self._columns(task)) or "none"
-            raise TaskError(f"it lacks the column {lack[0]}; its columns are {has}", task.id)
+            raise TaskError(f"no column {lack[0]}; it has {[*self._columns(task)]}", task.id)
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The reward that the function gives."""

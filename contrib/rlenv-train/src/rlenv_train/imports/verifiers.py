@@ -42,10 +42,9 @@ class Verifiers(Imported):
         state = State(input={**row, "example_id": 0})
         state.update(completion=completion_of(attempt), task={}, timing={}, trajectory=[])
         found = [row for rubric in self._rubrics for row in _rewards(rubric, state)]
-        sums = [weight * (reward or 0.0) for _, weight, reward in found]
         lacks = any(weight and reward is None for _, weight, reward in found)
-        private = {name: reward for name, _, reward in found}
-        return self.outcome(None if lacks else sum(sums), private)
+        total = None if lacks else sum(weight * (reward or 0.0) for _, weight, reward in found)
+        return self.outcome(total, {name: reward for name, _, reward in found})
 
     @cached_property
     def _rubrics(self) -> list[Rubric]:
