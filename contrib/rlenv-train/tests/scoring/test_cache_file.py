@@ -172,15 +172,9 @@ def test_a_locked_file_costs_no_verdict(path, monkeypatch, caplog):
 
 
 def test_a_full_disk_costs_no_verdict(path, monkeypatch):
+    """SQLite says the same of a file that may have no more pages."""
     run(path, ["1"])
-    opened = caching._open
-
-    def full(path):
-        db = opened(path)
-        db.execute("PRAGMA max_page_count = 1")
-        return db
-
-    monkeypatch.setattr(caching, "_open", full)
+    monkeypatch.setattr(caching, "PAGES", 1)
     with ScoringEngine(Environment("e", scored), cache=path) as engine:
         rows = [(TASK, "x" * 4000 + str(n)) for n in range(20)]
         assert [v.value for v in engine.evaluate_many(rows)] == [0.0] * 20
@@ -188,6 +182,7 @@ def test_a_full_disk_costs_no_verdict(path, monkeypatch):
         assert engine.metrics()["cache_errors"] >= 1
     monkeypatch.undo()
     assert run(path, ["1"])[1]["cached"] == 1
+    assert len(stored(path)) == 1
 
 
 def test_the_oldest_entries_make_room(path, monkeypatch):

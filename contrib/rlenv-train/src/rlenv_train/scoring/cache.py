@@ -26,8 +26,9 @@ KEEP = "INSERT OR REPLACE INTO verdicts VALUES (?, ?)"
 EVICT = "DELETE FROM verdicts WHERE rowid <= (SELECT max(rowid) FROM verdicts) - ?"
 WAIT = 2.0  # seconds for a lock, when the file is opened and in the thread that writes
 ENTRIES = 1_000_000  # of a file; of more, the oldest are removed
-GATHERED = 10_000  # verdicts that wait to be written; more are not stored
-LARGEST = 1 << 20  # bytes of a verdict that is stored
+PAGES = 1 << 19  # of a file: 2 GiB
+GATHERED = 100_000  # verdicts that wait to be written; more are not stored
+LARGEST = 1 << 16  # bytes of a verdict that is stored
 BROKEN = (OSError, sqlite3.Error, ConfigError)
 logger = logging.getLogger("rlenv_train")
 
@@ -153,6 +154,7 @@ def _open(path: str) -> sqlite3.Connection:
         db.close()
         raise sqlite3.DatabaseError("it is not a cache of verdicts")
     db.execute("PRAGMA synchronous = NORMAL")
+    db.execute(f"PRAGMA max_page_count = {PAGES}")
     return db
 
 
