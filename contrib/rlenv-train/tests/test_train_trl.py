@@ -99,13 +99,17 @@ def test_a_row_without_a_task_is_unscored_next_to_others():
         assert call(trl_reward(env), ["2", "2"], id=["a", "b"]) == [1.0, None]
 
 
-def test_a_column_may_hold_the_response(env):
-    talk = [{"role": "user", "content": "1+1="}, {"role": "assistant", "content": "2"}]
-    reward = trl_reward(env, response="trajectory")
+def test_of_an_episode_the_messages_are_judged_and_not_what_the_environment_said():
+    @rlenv.stage(where="inline")
+    def says(response, answer):
+        return answer in response
 
-    assert call(reward, ["decoded"], trajectory=[talk], **answers("2")) == [1.0]
-    with pytest.raises(ConfigError, match="no column 'trajectory'; its columns are 'answer'"):
-        call(trl_reward(env, response="trajectory"), ["2"], **answers("2"))
+    talk = [("user", "1+1="), ("assistant", "Tell me."), ("user", "2"), ("assistant", "Yes.")]
+    messages = [{"role": role, "content": content} for role, content in talk]
+    with Environment("x", [says]) as env:
+        decoded = ["Tell me.2Yes."]
+        assert call(trl_reward(env), decoded, rlenv_trajectory=[messages], **answers("2")) == [0.0]
+        assert call(trl_reward(env), decoded, **answers("2")) == [1.0]
 
 
 def test_the_mean_of_the_scores_of_steps_is_added():

@@ -9,7 +9,7 @@ from .mixing import EnvironmentGroup, Scale
 from .openenv import openenv_rubric
 from .plain import areal_reward, nemo_gym_verify, openrlhf_reward, slime_reward
 from .scoring import ScoringEngine
-from .tokens import TokenSequence, token_rewards, token_sequences
+from .tokens import token_sequences
 from .trl import trl_reward
 from .trl_environment import trl_environment
 from .trl_rollout import trl_rollout
@@ -21,7 +21,6 @@ __all__ = [
     "EnvironmentGroup",
     "Scale",
     "ScoringEngine",
-    "TokenSequence",
     "areal_reward",
     "gymnasium_env",
     "inspect_scorer",
@@ -31,7 +30,6 @@ __all__ = [
     "openrlhf_reward",
     "skyrl_env",
     "slime_reward",
-    "token_rewards",
     "token_sequences",
     "trl_environment",
     "trl_reward",

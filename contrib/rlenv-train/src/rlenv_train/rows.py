@@ -11,6 +11,7 @@ from rlenv import ConfigError, Environment, Task, Trajectory
 Message: TypeAlias = Mapping[str, object]
 Text: TypeAlias = str | Sequence[Message]  # a trainer's prompt or completion: text or messages
 Response: TypeAlias = Text | Trajectory
+TRAJECTORY = "rlenv_trajectory"  # the column of the messages of an episode; its completion has the environment's too
 Batch: TypeAlias = Mapping[str, Sequence[object]]  # column → its values
 Row: TypeAlias = tuple[str | Task, Text] | tuple[str, None, Text]
 
@@ -23,18 +24,16 @@ class Columns:
         answer: the column of the answer.
         info: the columns that become ``task.info``.
         id: the column of the id by which the environment's own tasks are found.
-        response: the column of the response; None: the completions.
     """
 
     answer: str | None = None
     info: tuple[str, ...] = ()
     id: str = "id"
-    response: str | None = None
 
     def rows(
         self, env: Environment, prompts: Sequence[Text], completions: Sequence[Text], batch: Batch
     ) -> list[Row]:
-        """What ``evaluate_many`` takes.
+        """What ``evaluate_many`` takes.  The response is the trajectory, where ``trl_rollout`` gives it.
 
         An environment that has tasks finds its own, by id or by prompt, unless columns are named.
 
@@ -42,11 +41,9 @@ class Columns:
             ConfigError: when a named column is not in the batch.
         """
         named = [*filter(None, [self.answer]), *self.info]
-        needed = [*named, *filter(None, [self.response])]
-        if missing := [name for name in needed if name not in batch]:
+        if missing := [name for name in named if name not in batch]:
             raise ConfigError(f"the batch has no column {_listed(missing)}; {columns_of(batch)}")
-        if self.response is not None:
-            completions = cast("Sequence[Text]", batch[self.response])
+        completions = cast("Sequence[Text]", batch.get(TRAJECTORY, completions))
         if named or not env.tasks:
             made = self._tasks(prompts, batch)
             return list(zip(made, completions, strict=True))

@@ -35,7 +35,6 @@ def trl_reward(
     id: str = "id",  # noqa: A002 - the field's name
     also: Sequence[RewardFunction] = (),
     weights: Sequence[float] | None = None,
-    response: str | None = None,
     step_weight: float = 0.0,
     name: str = "rlenv",
     patience: int = 10,
@@ -53,7 +52,6 @@ def trl_reward(
         also: other reward functions of TRL, sync or async, whose rewards are added.
         weights: one factor for rlenv and one for each of ``also``; 1 each by default.  A function of
             weight 0 is only logged, and its None does not count.
-        response: the column of the response, such as that of ``trl_rollout``; by default TRL's completion.
         step_weight: what the mean of the scores of steps adds to the reward, times this.
         name: of the function and its metrics in TRL's logs.
         patience: how many batches in a row may stay without any score.
@@ -64,7 +62,7 @@ def trl_reward(
     factors = checked_weights(weights, 1 + len(also))
     return TrlReward(
         env,
-        Columns(answer, tuple(info), id, response),
+        Columns(answer, tuple(info), id),
         also=also,
         weights=factors,
         step_weight=checked_weight(step_weight),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from rlenv import ConfigError, Environment
 
@@ -11,12 +11,6 @@ from .environments import AnyEnvironment, open_environment
 from .rows import Text, prompt_text
 
 Tool: TypeAlias = Callable[..., object]
-
-
-class Episode(Protocol):
-    """What TRL makes for each response: ``reset``, and the tools as methods."""
-
-    def reset(self, **row: object) -> str | None: ...
 
 
 def trl_environment(
@@ -61,20 +55,23 @@ def _check(tool: Tool, name: str) -> None:
 
 
 class EpisodeFactory:
-    """What ``trl_environment`` returns; TRL calls it for each instance.  It may be pickled."""
+    """What ``trl_environment`` returns.  TRL calls it for instances, which have ``reset`` and the tools as methods.
+
+    It may be pickled.
+    """
 
     def __init__(self, source: AnyEnvironment, tools: Sequence[Tool], id: str) -> None:  # noqa: A002 - as above
         self._given = source, tuple(tools), id
         self._kind = _kind(open_environment(source), tools, id)
 
-    def __call__(self) -> Episode:
+    def __call__(self) -> object:
         return self._kind()
 
     def __reduce__(self) -> tuple[object, ...]:
         return EpisodeFactory, self._given
 
 
-def _kind(env: Environment, tools: Sequence[Tool], id: str) -> type[Episode]:  # noqa: A002 - as above
+def _kind(env: Environment, tools: Sequence[Tool], id: str) -> type:  # noqa: A002 - as above
     class RlenvEnvironment:
         def reset(self, **row: object) -> str | None:
             return _prompt(env, row.get("prompt"), row.get(id), id)

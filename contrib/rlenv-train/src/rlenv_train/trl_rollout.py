@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from rlenv import Trajectory
 
-from .rows import Message, Text
+from .rows import TRAJECTORY, Message, Text
 from .tokens import token_sequences
 
 logger = logging.getLogger("rlenv_train")
@@ -20,8 +20,8 @@ Rollout: TypeAlias = dict[str, list[list[int]] | list[list[float]] | list[list[M
 def trl_rollout(play: Play) -> Callable[[list[Text], object], Rollout]:
     """A ``rollout_func`` of TRL from a function that plays episodes.
 
-    The mask is 1 exactly for the ids that the policy sampled; nothing is decoded and encoded again.  The column
-    ``trajectory`` holds the messages: judge them with ``trl_reward(env, response="trajectory")``.
+    The mask is 1 exactly for the ids that the policy sampled; nothing is decoded and encoded again.  ``trl_reward``
+    judges the messages, which the column ``rlenv_trajectory`` holds.
 
     Args:
         play: gets the prompts of a batch, each as often as TRL wants responses to it, and the trainer.  It returns
@@ -48,7 +48,7 @@ def trl_rollout(play: Play) -> Callable[[list[Text], object], Rollout]:
             "completion_ids": [each.ids for each in last],
             "logprobs": told if len(told) == len(last) else None,
             "env_mask": [each.mask for each in last],
-            "trajectory": [[*each.messages] for each in played],
+            TRAJECTORY: [[*each.messages] for each in played],
         }
 
     return rollout

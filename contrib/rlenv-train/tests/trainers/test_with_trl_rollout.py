@@ -88,7 +88,7 @@ def test_trl_trains_on_the_sampled_ids_alone(tmp_path, env):
         episodes.extend(episode(prompt, trainer) for prompt in prompts)
         return episodes[-len(prompts) :]
 
-    reward = trl_reward(env, info=["digit"], response="trajectory", step_weight=0.5)
+    reward = trl_reward(env, info=["digit"], step_weight=0.5)
     kept = trained(tmp_path, play, reward).kept
 
     wanted = [[call.ids[0] for call in each.tokens] for each in episodes]
@@ -112,7 +112,7 @@ def test_trl_gets_the_rewards_of_steps(tmp_path, env):
             messages = [{"role": role, "content": content} for role, content in talk]
             yield Trajectory(messages, right)
 
-    reward = trl_reward(env, info=["digit"], response="trajectory", step_weight=0.5)
+    reward = trl_reward(env, info=["digit"], step_weight=0.5)
     trainer = trained(tmp_path, play, reward)
 
     assert [*trainer._logs["rewards"]["rlenv"]] == pytest.approx([0, 0.25] * 4)
@@ -123,7 +123,7 @@ def test_of_a_history_that_changed_the_last_sequence_is_trained_on(tmp_path, env
         return [episode(prompt, trainer, rewrite=True) for prompt in prompts]
 
     caplog.set_level(logging.WARNING, "rlenv_train")
-    kept = trained(tmp_path, play, trl_reward(env, info=["digit"], response="trajectory")).kept
+    kept = trained(tmp_path, play, trl_reward(env, info=["digit"])).kept
 
     assert kept["completion_ids"].shape == (8, 1)
     assert kept["prompt_ids"][:, -1].tolist() == [PLUS] * 8
@@ -135,7 +135,7 @@ def test_what_has_no_token_ids_is_an_error(tmp_path, env):
         return [Trajectory([{"role": "assistant", "content": "1"}])] * len(prompts)
 
     with pytest.raises(ConfigError, match="no sampled token ids to train on"):
-        trained(tmp_path, play, trl_reward(env, info=["digit"], response="trajectory"))
+        trained(tmp_path, play, trl_reward(env, info=["digit"]))
 
 
 def test_a_missing_trajectory_is_an_error(tmp_path, env):
