@@ -105,3 +105,15 @@ def test_a_stage_whose_options_no_fingerprint_covers_is_cached_only_by_name(path
     run(path, ["1"], rlenv.Slot("it", stage), reuse=("it",))
     assert run(path, ["1"], rlenv.Slot("it", stage), reuse=("it",))[1]["cached"] == 1
     run(path.with_name("other"), ["1"], Held(("plain", 1, None, Opaque)))
+
+
+def test_a_stage_of_a_function_in_a_file_is_cached_by_the_file(path, tmp_path):
+    stage = {"use": "train/verl", "options": {"function": "./reward.py:score"}}
+    for score in (1.0, 0.5, 1.0):
+        named = "data_source, solution_str, ground_truth, extra_info"
+        (tmp_path / "reward.py").write_text(f"def score({named}):\n    return {score}\n")
+        env = Environment.from_dict({"name": "e", "stage": [stage]}, base_dir=tmp_path)
+        with ScoringEngine(env, cache=path) as engine:
+            assert engine.verify(TASK, "1") == score
+            numbers = engine.metrics()
+    assert numbers["cached"] == 1
