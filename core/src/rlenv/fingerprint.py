@@ -24,15 +24,16 @@ def fingerprint(plan: Plan, pass_mark: float, thinking: str, tables: Mapping[str
 
     Where a stage draws random inputs, the id of the secret's key too: other inputs may give other verdicts.
 
-    The code is rlenv and every package that a stage's class comes from, by the bytes of its files; so an
-    edit counts even where a version stood still.
+    The code is rlenv and every package that the class of a stage or composite comes from, by the bytes of its
+    files; so an edit counts even where a version stood still.
     """
+    places = [*plan.leaves, *plan.composites, plan.root]
     made_of = {
         "root": _slot(plan.root.slot)["stage"],
         "pass_mark": pass_mark,
         "thinking": thinking,
         "tables": {name: [target_of(it), _options(it)] for name, it in tables.items()},
-        "code": code_of([*(leaf.stage for leaf in plan.leaves), *tables.values()]),
+        "code": code_of([*(place.stage for place in places), *tables.values()]),
         "key": key_id() if any(leaf.draws for leaf in plan.leaves) else None,
     }
     return hashlib.sha256(canonical(made_of).encode()).hexdigest()
@@ -50,7 +51,7 @@ def _slot(slot: Slot) -> dict[str, object]:
     own = {"name": slot.name, **numbers}
     if isinstance(stage, Composite):
         made = {**_options(stage), "slots": [_slot(inner) for inner in stage.slots]}
-        return {**own, "stage": {"composite": type(stage).__qualname__, "options": made}}
+        return {**own, "stage": {"composite": target_of(stage), "options": made}}
     if is_function(stage):
         from .functions import makeup
 

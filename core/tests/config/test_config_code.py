@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from types import SimpleNamespace
 
+import attrs
 import pytest
 from attrs import frozen
 from rlenv import ConfigError, Environment, Outcome, Task, hookimpl
@@ -18,6 +19,7 @@ class Calls:
 
     function: Callable[..., float]
     other: Callable[..., float] | None = None
+    any: Callable = len
 
     def check(self, attempt):
         return Outcome(float(self.function(attempt.response)))
@@ -56,7 +58,12 @@ def test_a_function_of_a_module_is_imported(load):
         assert env.verify(Task("prompt"), "text") == 0.0
 
 
-@pytest.mark.parametrize("key", ["function", "other"])
+def test_an_annotation_need_not_name_parameters(load):
+    with load(function="attrs:has", any="attrs:has") as env:
+        assert env.slots[0].stage.any is attrs.has
+
+
+@pytest.mark.parametrize("key", ["function", "other", "any"])
 @pytest.mark.parametrize("use", ["./reward.py:half", "attrs:has"])
 def test_an_env_toml_from_a_stranger_names_no_function(load, key, use):
     with pytest.raises(ConfigError, match=rf"options\.{key}: "):
@@ -72,6 +79,8 @@ def test_an_env_toml_from_a_stranger_names_no_function(load, key, use):
         ("./reward.py:haff", 'did you mean "half"'),
         ("./reward.py", "name a function"),
         ("half", "write package.module:name or ./file.py:name"),
+        ("rlenv:__version__", "expected a function"),
+        ("rlenv.plugins:os", "expected a function"),
         (3, "expected a function, as package.module:name or ./file.py:name, got 3"),
     ],
 )

@@ -10,7 +10,18 @@ from functools import cache
 import attrs
 import pytest
 from engine_stages import Count, Obeys, Split, Tame
-from rlenv import Attempt, ConfigError, Environment, Outcome, Slot, Task, hookimpl, secret
+from rlenv import (
+    AllOf,
+    Attempt,
+    ConfigError,
+    Environment,
+    Outcome,
+    Slot,
+    Task,
+    fingerprint,
+    hookimpl,
+    secret,
+)
 
 TASK = Task("Say yes", answer="yes", id="t")
 
@@ -81,6 +92,18 @@ def test_the_fingerprint_names_the_configuration_and_stands_still():
 
     assert made() == made()
     assert len({made(), made(2.0), made(1.0, 0.5), made(where="worker")}) == 4
+
+
+def test_the_fingerprint_names_the_code_of_composites(monkeypatch):
+    read = []
+    monkeypatch.setattr(fingerprint, "_content", read.append)
+
+    def made(module):
+        kind = type("Mine", (AllOf,), {"__module__": module})
+        return Environment("e", [Slot("both", kind([Slot("s", Split("inline"))]))]).fingerprint
+
+    assert made("one.composites") != made("other.composites")
+    assert {"one", "other"} <= set(read)
 
 
 def test_the_fingerprint_is_the_same_in_every_process(monkeypatch):

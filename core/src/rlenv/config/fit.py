@@ -90,8 +90,10 @@ def _leaf(value: Any, kind: Any, problems: Problems) -> object:
     """A value of its own; raises where it does not fit."""
     if get_origin(kind) is Literal:
         return next(v for v in get_args(kind) if v == value and type(v) is type(value))
-    if get_origin(kind) is Callable and type(value) is str:
-        return problems.refer(value)
+    if (get_origin(kind) or kind) is Callable and type(value) is str:
+        if callable(found := problems.refer(value)):
+            return found
+        raise TypeError
     if kind is File and type(value) is str:
         return File(value, problems.base)
     if kind is float and type(value) is int:
