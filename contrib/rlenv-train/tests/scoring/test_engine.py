@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from threading import Lock
+from threading import Lock, Thread
 
 import pytest
 import rlenv
@@ -268,6 +268,22 @@ def test_observers_get_the_numbers_of_each_batch(stage):
     assert 0 < whole["busy"] == whole["stage_seconds/counting"] / whole["seconds"] < 1
     assert seen[0].keys() == seen[1].keys() == whole.keys()
     assert all(isinstance(value, (int, float)) for value in whole.values())
+
+
+def test_an_observer_may_ask_the_engine():
+    told = []
+
+    def ask(numbers):
+        told.append(numbers["batches"])
+        if len(told) == 1:
+            told.extend(v.value for v in engine.evaluate_many([(TASKS[1], "other")]))
+
+    passes = rlenv.stage(where="inline")(lambda response: 1.0)
+    with ScoringEngine(Environment("e", passes), observers=[ask]) as engine:
+        thread = Thread(target=lambda: list(engine.evaluate_many([(TASKS[1], "1")])), daemon=True)
+        thread.start()
+        thread.join(20)
+    assert told == [1, 1, 1.0]
 
 
 def test_stages_in_a_composite_are_counted_by_themselves():

@@ -108,10 +108,12 @@ def test_a_full_queue_makes_the_caller_wait(stage):
 def test_a_priority_that_is_no_number_takes_no_room(stage):
     engine, _ = held(stage, queue=1)
     with engine:
-        with pytest.raises(TypeError):
-            engine.submit(TASK, "one", priority="high")
-        engine.submit(TASK, "one", timeout=0)
+        for wrong in ("high", None, 1j, [1]):
+            with pytest.raises(TypeError):
+                engine.submit(TASK, "one", priority=wrong)
+        one = engine.submit(TASK, "one", timeout=0)
         stage.gate.set()
+        assert one.result(20).value == 0.0
 
 
 def test_close_cancels_what_waits_and_finishes_what_runs(stage):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from itertools import islice
-from threading import Lock
+from threading import RLock
 from time import perf_counter
 from typing import Self, TypeAlias
 from weakref import WeakMethod
@@ -91,7 +91,7 @@ class ScoringEngine(Environment):
 
     def _begin(self, file: VerdictCache | None) -> Self:
         """Make what has threads and locks; a forked child has its own, and no cache: SQLite forbids that."""
-        self._telling, self._recorder, self._queue = Lock(), Recorder(), self._make_queue()
+        self._telling, self._recorder, self._queue = RLock(), Recorder(), self._make_queue()
         self._file, self._before = file, dict[str, float]()
         return self
 
@@ -150,7 +150,8 @@ class ScoringEngine(Environment):
             task: a Task, or the prompt of one of the environment's own.
             response: text, messages or a Trajectory.
             priority: a higher one starts earlier; equal ones start in the order of their submission.
-            timeout: seconds to wait for room in the queue; None waits as long as it takes.
+            timeout: seconds to wait for room in the queue; None waits as long as it takes.  A callback of a future
+                gives 0, since the thread that calls it is one that makes room.
 
         Raises:
             queue.Full: when no room came in time.

@@ -41,7 +41,7 @@ class SubmitQueue:
 
     def put(self, row: Row, priority: float, timeout: float | None) -> Future[Verdict]:
         """The verdict to come; see ``ScoringEngine.submit``."""
-        first, future = -priority, Future[Verdict]()
+        first, future = float(-priority), Future[Verdict]()
         if not self._room.acquire(timeout=timeout):
             raise Full("the queue is full: make it longer, or wait for a result")
         future.add_done_callback(lambda done: self._room.release() if done.cancelled() else None)
