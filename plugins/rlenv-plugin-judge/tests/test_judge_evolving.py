@@ -107,6 +107,19 @@ def test_what_separates_a_group_becomes_a_criterion_of_the_next_version(
     assert [scored(now, r) for r in GROUP] == pytest.approx([1.0, 2.0 / 2.2, (2.0 - 0.2) / 2.2])
 
 
+@pytest.mark.parametrize("response", ["", " \n", "Scattering, " * 50])
+def test_a_score_that_costs_no_call_names_its_version(
+    stage: Evolving, reader: Reader, tmp_path: Path, response: str
+) -> None:
+    reader.knows("It cites a source.", "[1]")
+    version = stage.evolve(group(*GROUP))
+    reader.asked.clear()
+    outcome = judged(made(tmp_path, max_chars=100), response)
+
+    assert (outcome.score, outcome.data["rubric_version"]) == (0.0, version)
+    assert not reader.asked
+
+
 def test_a_score_names_its_version_and_old_versions_stay_scorable(
     stage: Evolving, reader: Reader
 ) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import asdict, evolve, field, frozen
-from rlenv import Attempt, ConfigError, Task
+from rlenv import Attempt, ConfigError, Outcome, Task
 from rlenv.authoring import File
 
 from rlenv_plugin_judge.judging import label_key
@@ -99,6 +99,11 @@ class Evolving(Rubric):
             written = [asdict(criterion) for criterion in self._common.criteria]
         points = {"share": self.share, "most": self.most}  # what the same version would score by
         return hashlib.sha256(json.dumps([written, points], sort_keys=True).encode()).hexdigest()
+
+    async def check(self, attempt: Attempt) -> Outcome:
+        """As of a rubric.  Every score names the version, also that of a blank response, which costs no call."""
+        outcome = await super().check(attempt)
+        return evolve(outcome, data={**outcome.data, "rubric_version": self.version})
 
     def at(self, version: str) -> Evolving:
         """The same stage at another version.
