@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make run    score the built-in responses (examples/): progress, summary, $(OUT)/"
 	@echo "make test   ruff, mypy --strict and the tests, but those that are slow"
-	@echo "make test-full  what make test leaves out: slow tests, whole corpora in containers, more examples of each law"
+	@echo "make test-full  what make test leaves out: slow tests, whole corpora in containers, more examples of each law, a policy that learns"
 	@echo "make test-trainers  rlenv in each trainer, in an environment of its own below build/ (ten minutes at first; TRAINERS=trl)"
 	@echo "make conformance  what each trainer makes of a response without a score, into docs/reference/conformance.md"
 	@echo "make soak   a million verdicts and 10,000 verifications with catastrophes: all right, nothing grows (a quarter of an hour; VERDICTS=1000000)"
@@ -52,8 +52,14 @@ SPINNING := plugins/rlenv-plugin-code/tests/test_code_load.py
 test-full: $(VENV)/.dev
 	RLENV_ATTACKS_EVERYWHERE=1 $(PYTEST) -m "slow or hypothesis" --hypothesis-profile=full $(addprefix --ignore=,$(ENDLESS) $(SPINNING))
 	@$(MAKE) --no-print-directory test-trainers TRAINERS="gymnasium ray"
+	@$(MAKE) --no-print-directory build/trainers/trl/.installed
+	HF_HUB_OFFLINE=1 build/trainers/trl/bin/python -m pytest -q -W ignore "$(LEARNING)::test_the_copy_task_is_learned[0]"
 	$(PYTEST) -m slow $(ENDLESS)
 	$(BIN)/python -m pytest -m slow $(SPINNING)
+
+# What only some of the trainers' environments hold: examples/grpo trains with TRL on environments of these plugins.
+WITH_trl := $(patsubst %,-e ./%,$(addprefix plugins/rlenv-plugin-,sandbox code constraints judge math) examples/grpo/environments)
+LEARNING := contrib/rlenv-train/tests/trainers/test_with_trl_learning.py
 
 # A trainer pins what others pin differently, so each has an environment of its own.
 test-trainers: $(TRAINERS:%=build/trainers/%/.installed)
@@ -66,10 +72,11 @@ conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
 	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out ray reasoning_gym,$(TRAINERS))
 	$(BIN)/python docs/generate.py
 
+build/trainers/trl/.installed: examples/grpo/environments/pyproject.toml
 build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-audit/pyproject.toml
 	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
 	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv,$*),--no-deps) -r requirements/trainers/$*.txt \
-	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-audit && echo "installed $* in $$(( $$(date +%s) - start )) s"
+	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-audit $(WITH_$*) && echo "installed $* in $$(( $$(date +%s) - start )) s"
 	@touch $@
 
 soak: $(VENV)/.dev
