@@ -1,0 +1,108 @@
+"""What an actor answers gives no reward unless it is a verdict, and one that differs from the caller is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from attrs import evolve
+from rlenv import Environment, Task
+from rlenv_cli.scores import verdict_to_dict
+from rlenv_ray import RayWorkers, on, replies
+from rlenv_ray.actor import Judge
+from rlenv_ray.shipment import Shipment, differences
+
+EQUAL = {"name": "equal", "stage": [{"use": "core/equal"}]}
+ROWS = [(Task("a", answer="b"), "b"), (Task("a", answer="b"), "c")]
+
+
+@pytest.fixture
+def env():
+    with Environment.from_dict(EQUAL) as made:
+        yield made
+
+
+def verdict(env, **changes):
+    return verdict_to_dict(env.evaluate(*ROWS[0])) | changes
+
+
+def test_verdicts_come_back_with_the_fingerprint_of_the_caller(env):
+    found = replies.verdicts(replies.dumps({"verdicts": [verdict(env, fingerprint="forged")]}), 1, env.fingerprint)  # fmt: skip
+
+    assert found == [env.evaluate(*ROWS[0])]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [b"", b"\x80\x05cos\nabort\n.", "{}", None, b"[]", b"{}", b"[" * 100_000, b'{"verdicts": 1}', b'{"verdicts": []}', b'{"verdicts": [null]}', b'{"error": {"a": 1}}', b"\xff"],
+    ids=range(12),
+)  # fmt: skip
+def test_what_is_no_answer_is_an_error_and_nothing_else(reply):
+    with pytest.raises(ValueError, match=r"."):
+        replies.verdicts(reply, 1, "")
+    with pytest.raises(ValueError, match=r"."):
+        replies.problems(reply)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"value": 1e9}, {"value": "1"}, {"value": True}, {"results": 3}, {"raw": "x"}]
+)
+def test_a_reward_out_of_range_is_an_error(env, changes):
+    whole = json.dumps({"verdicts": [verdict(env, **changes)]}).encode()
+
+    with pytest.raises(ValueError, match=r"record|score"):
+        replies.verdicts(whole, 1, env.fingerprint)
+    with pytest.raises(ValueError, match="2 verdicts"):
+        replies.verdicts(replies.dumps({"verdicts": [verdict(env)]}), 2, env.fingerprint)
+
+
+def test_an_actor_answers_with_verdicts_or_says_what_is_wrong(env):
+    sent, judge = Shipment.of(env), Judge(1)
+    import pickle
+
+    assert replies.problems(judge.open(sent)) == []
+    rows = pickle.dumps(ROWS)
+    found = replies.verdicts(judge.judge(sent.key, rows), 2, env.fingerprint)
+    assert [each.value for each in found] == [1.0, 0.0]
+    for key, blob in ((sent.key, b"nonsense"), ("unknown", rows)):
+        with pytest.raises(ValueError, match="Error"):
+            replies.verdicts(judge.judge(key, blob), 2, env.fingerprint)
+    broken = evolve(sent, what=pickle.dumps("no-such-environment"), key="other")
+    assert "no environment 'no-such-environment'" in replies.problems(judge.open(broken))[0]
+
+
+def test_another_version_and_other_content_are_named_on_both_sides(env):
+    sent = Shipment.of(env)
+    (version, content) = sent.code["rlenv"]
+    assert differences(sent, env) == []
+
+    for code, here in (((("9.9", content)), "9.9"), ((version, "0" * 64), "00000000")):
+        (line,) = differences(evolve(sent, code={**sent.code, "rlenv": code}), env)
+        assert line.startswith(f"rlenv is {version} ({content[:8]}) there, and ")
+        assert here in line
+
+
+def test_an_environment_that_actors_load_must_have_the_same_fingerprint(env):
+    with Environment.from_dict({**EQUAL, "pass_mark": 0.5}) as other:
+        (line,) = differences(Shipment.of(env, EQUAL), other)
+
+    assert env.fingerprint in line
+    assert other.fingerprint in line
+
+
+def test_what_is_shipped_keeps_its_settings():
+    from rlenv_ray.shipment import opened
+
+    table = {**EQUAL, "pass_mark": 0.25, "response": {"thinking": "closed"}}
+    with Environment.from_dict(table, memory_mb=512) as env, opened(Shipment.of(env).what) as there:
+        assert (there.pass_mark, there.thinking, there.memory_mb, there.name) == (0.25, "closed", 512, "equal")  # fmt: skip
+        assert there.fingerprint == env.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("where", "address"),
+    [("ray", None), ("ray://head:10001", "ray://head:10001"), ("ray:10.0.0.1:6379", "10.0.0.1:6379"), ("ray:auto", "auto")],
+)  # fmt: skip
+def test_the_text_after_on_is_an_address(where, address):
+    assert on(where)._asked[0] == address
+    assert isinstance(on(where), RayWorkers)
