@@ -135,6 +135,14 @@ def test_a_turn_of_the_prompt_earns_nothing():
     assert token_rewards(sequence, TALK, verdict(0.0, (0, 1.0)), 1.0) == [0, 0, 0, 0]
 
 
+def test_the_reward_is_at_the_last_token_that_was_sampled():
+    trajectory = talk([Tokens([1], [2, 3]), Tokens([1, 2, 3], [4, 5], exact=False)])
+    (sequence,) = token_sequences(trajectory)
+
+    assert sequence.mask == [1, 1, 0, 0]
+    assert token_rewards(sequence, trajectory, verdict(1.0, (1, 1.0)), 0.5) == [0, 1.0, 0, 0]
+
+
 def test_an_unscored_response_has_no_reward_for_steps():
     broken = verdict(None, (1, 1.0), (2, 1.0))
     (sequence,) = token_sequences(TALK)
