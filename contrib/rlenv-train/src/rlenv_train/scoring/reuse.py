@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import marshal
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +114,8 @@ def key_of(fingerprint: str, where: str, task: Task, response: object) -> Key | 
     parts = [fingerprint, where, _values(task, Task), _values(response, Trajectory)]
     if not _is_plain(parts):
         return None
-    return Key(hashlib.sha256(repr(parts).encode()).digest(), fingerprint)
+    # Version 2 writes equal values alike, whatever else refers to them; nothing reads it back.
+    return Key(hashlib.sha256(marshal.dumps(parts, 2)).digest(), fingerprint)
 
 
 def _values(value: object, kind: type[Task | Trajectory]) -> object:
@@ -123,13 +125,12 @@ def _values(value: object, kind: type[Task | Trajectory]) -> object:
     return [getattr(value, each.name) for each in attrs.fields(kind)]
 
 
-def _is_plain(value: object) -> bool:
-    """Whether ``repr`` tells it from all others: nothing in it is of a class that may be somebody's own."""
-    if isinstance(value, dict):
-        return type(value) is dict and _is_plain([*value, *value.values()])
-    if isinstance(value, (list, tuple)):
-        return type(value) in (list, tuple) and all(map(_is_plain, value))
-    return type(value) in ATOMS
+def _is_plain(value: Any) -> bool:
+    """Whether it is made of built-in values alone: nothing in it is of a class that may be somebody's own."""
+    kind = type(value)
+    if kind is dict:
+        return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
+    return all(map(_is_plain, value)) if kind is list or kind is tuple else kind in ATOMS
 
 
 def lasts(verdict: Verdict) -> bool:
