@@ -23,7 +23,7 @@ Rows: TypeAlias = Iterator[Attempt | Verdict]
 Numbered: TypeAlias = Iterator[tuple[int, Verdict]]
 
 AHEAD = 2  # batches that an actor has: one that it works on, and the next
-WINDOW = 64  # batches for each actor that may be read beyond the oldest without a verdict
+WINDOW = 16  # batches for each actor that may be read beyond the oldest without a verdict
 TRIES = 3  # actors that a single row may lose
 LOOK = 10.0  # seconds between looks at deadlines
 
