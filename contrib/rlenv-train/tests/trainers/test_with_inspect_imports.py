@@ -65,11 +65,11 @@ def test_values_are_read_as_inspect_reads_them(env):
 
 
 def test_what_has_no_value_is_a_fault_and_no_zero(env):
-    cases = ["raise", "none", "unscored", "exit", "list", "E", "", "inf", "7"]
+    cases = ["raise", "none", "unscored", "exit", "list", "E", "", "-", "inf", "7"]
     with env() as made:
         faults = [made.evaluate(TASK, text).results[0].fault.kind for text in cases]
 
-    assert faults == ["error", "contract", "contract", "error", *["contract"] * 5]
+    assert faults == ["error", "contract", "contract", "error", *["contract"] * 6]
 
 
 def test_unscored_abstains_where_that_is_declared(env):

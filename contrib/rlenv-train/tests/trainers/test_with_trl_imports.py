@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from rlenv import Environment
+from rlenv import Environment, Slot
 from rlenv_train import trl_reward
 
 pytest.importorskip("trl", reason="TRL is not installed here: `make test-trainers` runs this")
@@ -73,9 +73,15 @@ def rewarded(tmp_path_factory):
         trainer = GRPOTrainer(model, functions, config, Dataset.from_list(rows), processing_class=tokenizer)  # fmt: skip
         prompts = [row["prompt"] for row in rows]
         found = trainer._calculate_rewards(rows, prompts, completions, [[1]] * len(rows))
+        print(dict(trainer._pending_metrics))  # with the kinds of faults
         return found.T.tolist()
 
     return rewards
+
+
+def stage(function, **options):
+    """With time for the first call of torch on a busy machine."""
+    return Slot("f", Trl(function, **options), timeout=300)
 
 
 ROWS = [{"prompt": "1+1=", "answer": "2", "level": 3}] * len(TEXTS)
@@ -83,7 +89,7 @@ ROWS = [{"prompt": "1+1=", "answer": "2", "level": 3}] * len(TEXTS)
 
 @pytest.mark.parametrize("function", [exact, later, some_none, tensor, tensors, column, array, generator])  # fmt: skip
 def test_a_function_gives_the_rewards_that_trl_takes_from_it(rewarded, function):
-    with Environment("x", Trl(function)) as env:
+    with Environment("x", [stage(function)]) as env:
         reward = trl_reward(env, answer="answer", info=["level"])
         with pytest.warns(RuntimeWarning, match="other reward functions"):
             native, through = rewarded([function, reward], ROWS, TEXTS)
@@ -92,7 +98,7 @@ def test_a_function_gives_the_rewards_that_trl_takes_from_it(rewarded, function)
 
 
 def test_rewards_of_another_scale_keep_their_advantages(rewarded):
-    with Environment("x", Trl(signed, scale=(-1.0, 2.0))) as env:
+    with Environment("x", [stage(signed, scale=(-1.0, 2.0))]) as env:
         reward = trl_reward(env, answer="answer")
         with pytest.warns(RuntimeWarning, match="other reward functions"):
             native, through = rewarded([signed, reward], ROWS, TEXTS)
@@ -104,7 +110,7 @@ def test_a_function_of_trl_itself(rewarded):
     rows = [{"prompt": [{"role": "user", "content": "?"}], "answer": ""}] * 2
     texts = ["<think>\nA\n</think>\n2", "2"]
     completions = [[{"role": "assistant", "content": text}] for text in texts]
-    with Environment("x", Trl(think_format_reward, form="chat")) as env:
+    with Environment("x", [stage(think_format_reward, form="chat")]) as env:
         reward = trl_reward(env)
         with pytest.warns(RuntimeWarning, match="other reward functions"):
             native, through = rewarded([think_format_reward, reward], rows, completions)
