@@ -20,7 +20,7 @@ FUNCTION_LINES = 60
 CORE_LINES = {  # of code in each part of core, as the design bounds them; only ever lowered
     "config": 840,
     "workers": 1_900,
-    "engine": 3_803,  # whatever is in no part named here; the goal is 2,500
+    "engine": 3_752,  # whatever is in no part named here; the goal is 2,500
 }
 CORE_ANY = 82  # uses of `Any` in core; only ever lowered
 LINES = {  # of code in every other distribution; only ever lowered
