@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union, Unpack
 
-from attrs import evolve
-
 from .composites import Composite, Slot, composite_of
 from .engine import Executor, Steps, await_steps, evaluate, run_steps
 from .errors import ConfigError, TaskError, UnknownTask, reject
@@ -315,12 +313,11 @@ class Environment:
         task = self._task(prompt)
         if isinstance(response, str):
             return Attempt(task, str.__str__(response), thinking=self.thinking)
-        if isinstance(response, (list, tuple)) and all(isinstance(m, Mapping) for m in response):
-            response = Trajectory(response)
-        if isinstance(response, Trajectory):
-            said = evolve(response, tokens=()) if response.tokens else response
-            return Attempt(task, response.final, said, thinking=self.thinking)
-        wanted = "a text, a Trajectory or a list of message dicts"
+        said = response.messages if isinstance(response, Trajectory) else response
+        if isinstance(said, (list, tuple)) and all(isinstance(m, Mapping) for m in said):
+            talk = Trajectory(said)  # without tokens
+            return Attempt(task, talk.final, talk, thinking=self.thinking)
+        wanted = "a text, or message dicts in a list or a Trajectory"
         raise TypeError(f"a response is {wanted}, not {type(response).__name__}")
 
     def _attempt_or_fault(self, row: object) -> Attempt | Verdict:

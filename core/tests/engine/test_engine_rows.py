@@ -82,6 +82,7 @@ def test_a_prompt_that_several_tasks_share_is_an_input_fault_that_names_them(env
     ("row", "wanted"),
     [
         ((7, None, "red"), "the id of a row is a text, not int"),
+        (("warm", None, Trajectory(["red"])), "message dicts in a list or a Trajectory"),  # type: ignore[list-item]
         ((None, "1 + 1?", "2"), "the id of a row is a text, not NoneType"),
         ((["warm"], None, "red"), "the id of a row is a text, not list"),
         (("warm", 5, "red"), "the prompt of this row is not that"),
