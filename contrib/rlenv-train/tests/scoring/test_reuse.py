@@ -91,6 +91,14 @@ def test_a_verdict_that_may_come_out_otherwise_is_not_repeated():
         assert [v.value for v in engine.evaluate_many([(TASK, "1")] * 3)] == [0.0, 1.0, 1.0]
 
 
+def test_token_ids_make_no_other_response(path):
+    told = [rlenv.Trajectory([SAID], [rlenv.Tokens([1], [at])]) for at in range(3)]
+    verdicts, numbers = run(path, [[SAID], *told, rlenv.Trajectory([SAID, SAID])])
+    assert [v.value for v in verdicts] == [1.0] * 5
+    assert numbers["repeated"] == 3
+    assert run(path, told)[1]["cached"] == 3
+
+
 def test_what_is_no_row_or_response_shares_no_verdict():
     rows = [(TASK, [SAID]), (TASK, iter([SAID])), (TASK, {"role": 1}), ("1", "1"), "11"]
     env = Environment("e", rlenv.stage(where="inline")(lambda response: 1.0), [Task("1")])

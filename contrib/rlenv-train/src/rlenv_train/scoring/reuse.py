@@ -109,20 +109,16 @@ def key_of(fingerprint: str, where: str, task: Task, response: object) -> Key | 
     """
     if isinstance(response, str):
         response = str.__str__(response)
+    elif type(response) is Trajectory:
+        response = list(response.messages)  # no stage sees its tokens
     elif isinstance(response, (list, tuple)):  # of messages; what is none is not plain, or rejected
-        response = Trajectory(response)
-    parts = [fingerprint, where, _values(task, Task), _values(response, Trajectory)]
-    if not _is_plain(parts):
+        response = list(response)
+    asked = [getattr(task, each.name) for each in attrs.fields(Task)]
+    parts = [fingerprint, where, asked, response]
+    if type(task) is not Task or not _is_plain(parts):
         return None
     # Version 2 writes equal values alike, whatever else refers to them; nothing reads it back.
     return Key(hashlib.sha256(marshal.dumps(parts, 2)).digest(), fingerprint)
-
-
-def _values(value: object, kind: type[Task | Trajectory]) -> object:
-    """The fields of a value of exactly this class, in order; any other value as it is."""
-    if type(value) is not kind:
-        return value
-    return [getattr(value, each.name) for each in attrs.fields(kind)]
 
 
 def _is_plain(value: Any) -> bool:
