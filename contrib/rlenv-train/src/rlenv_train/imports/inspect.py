@@ -66,11 +66,7 @@ def _number(value: object) -> float:
 
     number: float = value_to_float()(value) if isinstance(value, (str, int, float)) else 0.0
     zeros, text = (0, INCORRECT, NOANSWER, "no", "false"), str(value)
-    if (
-        number
-        or value in zeros
-        or text.lower() in zeros
-        or ("0" in text and not text.strip("+-.0"))
-    ):
+    is_zero = "0" in text and not text.strip("+-.0")
+    if number or is_zero or value in zeros or text.lower() in zeros:
         return number
     raise ScoreError(f"Inspect reads no number in the value {value!r:.80}")
