@@ -53,7 +53,7 @@ def mirrored(response, info):
     return Outcome(info["score"], response, {"said": info["data"]}, private={"kept": info["data"]})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(texts, values, st.floats(0, 1), texts)
 def test_a_hit_is_the_miss(shared, prompt, data, score, response):
     rows = [(Task(prompt, info={"score": score, "data": data}), response)]

@@ -29,7 +29,7 @@ ENTRIES = 1_000_000  # of a file; of more, the oldest are removed
 PAGES = 1 << 19  # of a file: 2 GiB
 GATHERED = 100_000  # verdicts that wait to be written; more are not stored
 LARGEST = 1 << 16  # bytes of a verdict that is stored
-BROKEN = (OSError, sqlite3.Error, ConfigError)
+BROKEN = (OSError, sqlite3.Error, UnicodeError)  # the text of an error may be damaged too
 logger = logging.getLogger("rlenv_train")
 
 
@@ -60,8 +60,10 @@ class VerdictCache:
             self._reader.execute("PRAGMA busy_timeout = 0")
         except sqlite3.OperationalError as error:  # it is locked, or the disk is full
             self._fail(error)
-        except (OSError, sqlite3.DatabaseError) as error:
-            raise ConfigError(f"cache: {self.path}: {error}; name another file") from error
+        except BROKEN as error:
+            raise ConfigError(
+                f"cache: {self.path} cannot be read: {error}; name another file"
+            ) from error
 
     def get(self, key: Key) -> Verdict | None:
         """The verdict under this key; None where there is none."""
@@ -71,7 +73,7 @@ class VerdictCache:
                 with self._lock:
                     row = self._reader.execute(FIND, (key.digest, LARGEST)).fetchone()
                 verdict = self._unpack(key.digest, row[0]) if row else None
-            except sqlite3.Error as error:
+            except BROKEN as error:
                 self._fail(error)
         return verdict if verdict and verdict.fingerprint == key.fingerprint else None
 
@@ -99,7 +101,7 @@ class VerdictCache:
                 with closing(_open(self.path)) as db, db:
                     db.executemany(KEEP, [row for row in rows if row[1]])
                     db.execute(EVICT, (ENTRIES,))
-            except BROKEN as error:
+            except (ConfigError, *BROKEN) as error:
                 self._fail(error)
             for digest in items:
                 self._waiting.pop(digest, None)
