@@ -17,7 +17,7 @@ HEAVY = {
 PUBLIC = {
     "AllOf", "AnyOf", "Attack", "Attempt", "Composite", "ConfigError", "Environment", "Examples", "Fault",
     "First", "GroupStage", "InputError", "Outcome", "Pipeline", "PluginError", "Product", "Quorum",
-    "Rewrite", "RlenvError", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError",
+    "Rewrite", "RlenvError", "RowExecutor", "ScoreError", "Slot", "Stage", "StageResult", "Task", "TaskError",
     "Tokens", "Trajectory", "UnknownTask", "Verdict", "VerifierFault", "WorkExceeded", "hookimpl", "stage",
 }  # fmt: skip
 

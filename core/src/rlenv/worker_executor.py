@@ -54,7 +54,7 @@ class WorkerExecutor:
             "an event loop: move its class into a module, and keep open files and locks out of it"
             for slot in self.left
         ]
-        self.pools: dict[tuple[int, Env], Pool] = {}  # the first takes a moment
+        self.pools: dict[tuple[int | None, Env], Pool] = {}  # the first takes a moment
 
     def _decoder(self, left: Iterable[CompiledSlot]) -> Callable[[object], wire.Progress]:
         """What reads the answers of workers that lack some stages, of which they may not speak."""
@@ -62,7 +62,6 @@ class WorkerExecutor:
         return partial(wire.decode_progress, {slot.path for slot in leaves}, kinds_of(leaves))
 
     def pool(self, size: int | None, env: Env) -> Pool:
-        size = size or os.cpu_count() or 1
         pool = self.pools.get((size, env))
         if pool is None:
             from .secret import WITHHELD, handed_on

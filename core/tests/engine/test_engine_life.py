@@ -204,6 +204,22 @@ def test_a_batch_is_lazy_and_may_be_left_early():
     assert len(drawn) < 10**6
 
 
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="no affinity of CPUs on this system"
+)
+def test_an_environment_has_a_worker_for_each_cpu_that_the_process_may_use():
+    code = (
+        "import os; from rlenv import Environment, Task; from rlenv.workers import usable_cpus\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "with Environment('o', lambda response: 1.0) as env:\n"
+        "    env.verify(Task('q'), 'r'); [pool] = env._workers.pools.values()\n"
+        "    print(pool.size, usable_cpus())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    assert done.stdout == "1 1\n"
+
+
 def test_workers_must_be_a_positive_number():
     env = Environment("t", [Slot("s", Tame())])
     for wrong in (0, -1, True):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from .call import call
 
 if TYPE_CHECKING:
-    from .pool import Pool, shared_pool
+    from .pool import Pool, shared_pool, usable_cpus
     from .values import Done, Failed, PoolClosed, Program, Report
 
-__all__ = ["Done", "Failed", "Pool", "PoolClosed", "Program", "Report", "call", "shared_pool"]
+__all__ = ["Done", "Failed", "Pool", "PoolClosed", "Program", "Report", "call", "shared_pool", "usable_cpus"]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
@@ -22,4 +22,4 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import pool, values
 
-    return getattr(pool if name in ("Pool", "shared_pool") else values, name)
+    return getattr(pool if hasattr(pool, name) else values, name)

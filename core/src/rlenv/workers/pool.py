@@ -63,7 +63,7 @@ class Pool:
         grace_period: float = 60.0,
         spares: int = 0,
     ) -> None:
-        self.size = size or _cpus()
+        self.size = size or usable_cpus()
         self.memory_mb = MEMORY_MB if memory_mb is None else memory_mb
         if self.size < 1 or self.memory_mb < 0:
             raise ValueError(f"size {size} must be at least 1 and memory_mb {memory_mb} at least 0")
@@ -239,7 +239,7 @@ def shared_pool(
 
     Every call counts as one user; ``release`` gives it back, and the last release ends the pool.
     """
-    size, memory_mb = size or _cpus(), MEMORY_MB if memory_mb is None else memory_mb
+    size, memory_mb = size or usable_cpus(), MEMORY_MB if memory_mb is None else memory_mb
     # a module on a new path is found by new workers only
     key = (size, memory_mb, secret, env, *sys.path)
     with _shared_lock:
@@ -250,7 +250,8 @@ def shared_pool(
         return pool
 
 
-def _cpus() -> int:
+def usable_cpus() -> int:
+    """How many CPUs this process may use: those of its affinity mask, where the system has one."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return usable or 1
 

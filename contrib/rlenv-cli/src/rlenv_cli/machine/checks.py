@@ -16,6 +16,7 @@ from pathlib import Path
 from attrs import frozen
 from rlenv.errors import RlenvError
 from rlenv.values import Fault, Task, Verdict
+from rlenv.workers import usable_cpus
 
 from rlenv_cli.console import duration, one_line
 from rlenv_cli.needed import missing
@@ -110,10 +111,9 @@ def _secret() -> Finding:
 
 
 def _cores() -> Finding:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     quota = cpu_quota()
     limit = f", of which the container may use {quota:g}" if quota is not None else ""
-    return Finding("cores", f"{usable} usable{limit}")
+    return Finding("cores", f"{usable_cpus()} usable{limit}")
 
 
 def cpu_quota(root: Path = Path("/sys/fs/cgroup")) -> float | None:
