@@ -72,11 +72,16 @@ class CompiledSlot:
 
 
 def _env_of(slot: Slot) -> Env:
-    """The variables that its workers may see beside harmless ones; None: all, as for an installed stage."""
-    from .references import is_reference
+    """The variables that its workers may see beside harmless ones; None: all, as for an installed stage.
 
-    env = attribute(slot.stage, "env")
-    if env is None and (type(slot.stage).__module__ == "__main__" or is_reference(slot.use)):
+    A stage that was given a function of a file sees what that function may see.
+    """
+    from .references import FileFunction, is_reference
+
+    env, own = attribute(slot.stage, "env"), slot.stage
+    names = [at.name for at in getattr(own, "__attrs_attrs__", ())] or getattr(own, "__dict__", [])
+    held = FileFunction in [type(getattr(own, name, None)) for name in names]
+    if env is None and (type(own).__module__ == "__main__" or is_reference(slot.use) or held):
         return ()
     return None if env is None else tuple(sorted(env))
 

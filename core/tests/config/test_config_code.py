@@ -39,6 +39,7 @@ def plugin():
 @pytest.fixture
 def load(tmp_path):
     source = f"import os\nassert os.getpid() != {os.getpid()}\ndef half(text): return 0.5\n"
+    source += "def told(text): return float('SOME_TOKEN' in os.environ)\n"
     (tmp_path / "reward.py").write_text(source)
 
     def made(code=True, **options):
@@ -51,6 +52,15 @@ def load(tmp_path):
 def test_a_function_of_a_file_is_called_in_a_worker(load):
     with load(function="./reward.py:half") as env:
         assert env.verify(Task("prompt"), "text") == 0.5
+
+
+def test_a_function_of_a_file_sees_no_secret_that_its_stage_does_not_declare(load, monkeypatch):
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    with load(function="./reward.py:told") as env:
+        assert env.verify(Task("prompt"), "text") == 0.0
+    monkeypatch.setattr(Calls, "env", ("SOME_TOKEN",), raising=False)
+    with load(function="./reward.py:told") as env:
+        assert env.verify(Task("prompt"), "text") == 1.0
 
 
 def test_a_function_of_a_module_is_imported(load):
