@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def run(folder, *words):
-    env = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # fmt: skip
+    own = {"RAY_USAGE_STATS_ENABLED": "0", "HOME": str(folder)}  # Ray writes a token at home
+    env = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # fmt: skip
     ran = subprocess.run([sys.executable, *map(str, words)], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
     return ran.returncode, ran.stdout + ran.stderr
 

@@ -20,7 +20,7 @@ TASKS = [Task(f"{n}?", answer=str(n), id=str(n)) for n in range(50)]
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(tmp_path_factory):
     """Two nodes; the second may be lost and replaced."""
     from ray.cluster_utils import Cluster
 
@@ -28,6 +28,7 @@ def cluster():
     patch.syspath_prepend(HERE)
     patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))  # where Ray writes a token
     node = {"num_cpus": 1, "object_store_memory": 80_000_000}
     made = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
     made.second = made.add_node(**node)
