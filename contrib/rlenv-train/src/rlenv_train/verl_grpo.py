@@ -44,7 +44,7 @@ def rlenv_grpo(
         for at, (group, missing) in enumerate(zip(groups, lost, strict=True))
         if not missing and (scored[group] > 1 or many[group] == 1)
     ]
-    advantages = torch.zeros_like(token_level_rewards)
+    advantages = torch.zeros_like(token_level_rewards * response_mask)  # in the data type of verl's
     advantages[rows], _ = compute_grpo_outcome_advantage(
         token_level_rewards[rows],
         response_mask[rows],

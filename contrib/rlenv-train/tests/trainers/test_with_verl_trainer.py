@@ -59,13 +59,16 @@ def test_the_estimator_leaves_out_what_the_reward_loop_has_no_score_for(env, whi
     assert torch.equal(found[:, 0], found[:, 1])
 
 
-def test_without_a_missing_score_the_estimator_is_that_of_verl():
-    scores = torch.rand(12, 3)
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("mask", [torch.float32, torch.int64])
+def test_without_a_missing_score_the_estimator_is_that_of_verl(kind, mask):
+    scores, sampled = torch.rand(12, 3).to(kind), torch.ones(12, 3).to(mask)
     groups = np.array(list("aaabbbbbcdaa"), dtype=object)
     for by_std in (True, False):
-        wanted, _ = compute_grpo_outcome_advantage(scores, torch.ones(12, 3), groups, norm_adv_by_std_in_grpo=by_std)  # fmt: skip
-        config = {"norm_adv_by_std_in_grpo": by_std}
-        assert torch.equal(rlenv_grpo(scores, torch.ones(12, 3), groups, config)[0], wanted)
+        wanted, _ = compute_grpo_outcome_advantage(scores, sampled, groups, norm_adv_by_std_in_grpo=by_std)  # fmt: skip
+        found, _ = rlenv_grpo(scores, sampled, groups, {"norm_adv_by_std_in_grpo": by_std})
+        assert torch.equal(found, wanted)
+        assert found.dtype == wanted.dtype
 
 
 def test_a_response_that_is_scored_alone_has_nothing_to_be_compared_with():
