@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from threading import Event
 from typing import Any
 
 import pytest
@@ -70,6 +71,28 @@ def evolved(verdict):
 
     results = tuple(attrs.evolve(result, seconds=0.0) for result in verdict.results)
     return attrs.evolve(verdict, results=results)
+
+
+def test_a_verdict_is_stored_as_it_was_given(path):
+    def changed(engine, response):
+        """A verdict that its caller changes; ``kept`` is what it was."""
+        verdict = engine.evaluate(TASK, response)
+        kept = whole(verdict)
+        outcome = verdict.results[0].outcome
+        outcome.data["x"].append("more")
+        outcome.private.clear()
+        return kept
+
+    with ScoringEngine(Environment("e", scored), cache=path) as engine:
+        gate = Event()
+        engine._file._thread.submit(gate.wait, 20)  # nothing is written yet
+        kept = [changed(engine, response) for response in ("1", "1", "0")]
+        assert engine.metrics()["cached"] == 1
+        gate.set()
+    again, numbers = run(path, ["1", "0"])
+
+    assert kept == [whole(again[0]), *map(whole, again)]
+    assert numbers["cached"] == 2
 
 
 def test_a_conversation_is_found_again(path):

@@ -51,7 +51,7 @@ class VerdictCache:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path, self.errors = os.path.abspath(path), 0
         self._lock, self._secret = Lock(), secret()
-        self._waiting: dict[bytes, Verdict] = {}
+        self._waiting: dict[bytes, bytes] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rlenv-cache")
         self._writing = self._thread.submit(self._write)
         self._reader: sqlite3.Connection | None = None
@@ -67,20 +67,22 @@ class VerdictCache:
 
     def get(self, key: Key) -> Verdict | None:
         """The verdict under this key; None where there is none."""
-        verdict = self._waiting.get(key.digest)
-        if verdict is None and self._reader is not None:
+        packed = self._waiting.get(key.digest)
+        if packed is None and self._reader is not None:
             try:
                 with self._lock:
                     row = self._reader.execute(FIND, (key.digest, LARGEST)).fetchone()
-                verdict = self._unpack(key.digest, row[0]) if row else None
+                packed = row and row[0]
             except BROKEN as error:
                 self._fail(error)
+        verdict = self._unpack(key.digest, packed) if packed else None
         return verdict if verdict and verdict.fingerprint == key.fingerprint else None
 
     def put(self, key: Key, verdict: Verdict) -> None:
-        """Store a verdict, where a later run gives it too; returns at once."""
-        if lasts(verdict) and len(self._waiting) < GATHERED:
-            self._waiting[key.digest] = verdict
+        """Store a verdict as it is now, where a later run gives it too; does not wait for the file."""
+        packed = self._pack(key.digest, verdict) if len(self._waiting) < GATHERED else None
+        if packed:
+            self._waiting[key.digest] = packed
             if self._writing.done():
                 with suppress(RuntimeError):  # it was closed
                     self._writing = self._thread.submit(self._write)
@@ -96,10 +98,9 @@ class VerdictCache:
     def _write(self) -> None:
         """Write all that waits; it is found there until it is in the file."""
         while items := self._waiting.copy():
-            rows = [(digest, self._pack(digest, verdict)) for digest, verdict in items.items()]
             try:
                 with closing(_open(self.path)) as db, db:
-                    db.executemany(KEEP, [row for row in rows if row[1]])
+                    db.executemany(KEEP, items.items())
                     db.execute(EVICT, (ENTRIES,))
             except (ConfigError, *BROKEN) as error:
                 self._fail(error)
@@ -113,10 +114,10 @@ class VerdictCache:
         self.errors += 1
 
     def _pack(self, digest: bytes, verdict: Verdict) -> bytes | None:
-        """The verdict and what binds it to its key; None for one that JSON would change."""
+        """The verdict and what binds it to its key; None for one that JSON would change or a later run may not give."""
         try:
             text = json.dumps(verdict_to_dict(verdict), allow_nan=False).encode()
-            same = verdict_from_dict(json.loads(text)) == verdict
+            same = lasts(verdict) and verdict_from_dict(json.loads(text)) == verdict
         except (TypeError, ValueError, RecursionError):
             return None
         return self._mac(digest, text) + text if same and len(text) < LARGEST - 32 else None
