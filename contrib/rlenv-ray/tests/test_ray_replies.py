@@ -9,7 +9,7 @@ from attrs import evolve
 from rlenv import Environment, Task
 from rlenv_cli.scores import verdict_to_dict
 from rlenv_ray import RayWorkers, on, replies
-from rlenv_ray.actor import Judge
+from rlenv_ray.actor import EnvironmentActor
 from rlenv_ray.shipment import Shipment, differences
 
 EQUAL = {"name": "equal", "stage": [{"use": "core/equal"}]}
@@ -57,18 +57,18 @@ def test_a_reward_out_of_range_is_an_error(env, changes):
 
 
 def test_an_actor_answers_with_verdicts_or_says_what_is_wrong(env):
-    sent, judge = Shipment.of(env), Judge(1)
+    sent, actor = Shipment.of(env), EnvironmentActor(1)
     import pickle
 
-    assert replies.problems(judge.open(sent)) == []
+    assert replies.problems(actor.open(sent)) == []
     rows = pickle.dumps(ROWS)
-    found = replies.verdicts(judge.judge(sent.key, rows), 2, env.fingerprint)
+    found = replies.verdicts(actor.evaluate(sent.key, rows), 2, env.fingerprint)
     assert [each.value for each in found] == [1.0, 0.0]
     for key, blob in ((sent.key, b"nonsense"), ("unknown", rows)):
         with pytest.raises(ValueError, match="Error"):
-            replies.verdicts(judge.judge(key, blob), 2, env.fingerprint)
+            replies.verdicts(actor.evaluate(key, blob), 2, env.fingerprint)
     broken = evolve(sent, what=pickle.dumps("no-such-environment"), key="other")
-    assert "no environment 'no-such-environment'" in replies.problems(judge.open(broken))[0]
+    assert "no environment 'no-such-environment'" in replies.problems(actor.open(broken))[0]
 
 
 def test_another_version_and_other_content_are_named_on_both_sides(env):

@@ -11,7 +11,7 @@ from .replies import dumps
 from .shipment import Shipment, differences, opened
 
 
-class Judge:
+class EnvironmentActor:
     """An actor.  It answers with JSON, whatever happens: Ray would unpickle an exception in the caller.
 
     Args:
@@ -31,7 +31,7 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - any class may come of loading
             return dumps({"problems": [_told(error)]})
 
-    def judge(self, key: str, rows: bytes) -> bytes:
+    def evaluate(self, key: str, rows: bytes) -> bytes:
         """The verdicts on pickled (task, response) pairs: ``{"verdicts": [record]}``, or ``{"error": text}``."""
         try:
             pairs = pickle.loads(rows)  # noqa: S301 - our caller's bytes

@@ -12,7 +12,7 @@ import cloudpickle
 from attrs import define, field
 from rlenv import Attempt, ConfigError, Fault, RlenvError, Verdict
 
-from .crew import Crew, Member
+from .actors import ActorMember, ActorSet
 from .replies import problems, verdicts
 from .shipment import Shipment
 
@@ -40,7 +40,7 @@ class Batch:
 class Call:
     """A call of an actor that has not answered: with a batch, or None to load the environment."""
 
-    member: Member
+    member: ActorMember
     batch: Batch | None
     deadline: float
 
@@ -50,14 +50,14 @@ class Stream:
     """The batches of one call.
 
     Args:
-        crew: the actors.
+        actors: the actors.
         shipment: the environment.
         rows: read as actors become free.
         size: how many rows a batch has.
         timeout: seconds within which an actor answers for a batch; one that does not counts as dead.
     """
 
-    crew: Crew
+    actors: ActorSet
     shipment: Shipment
     rows: Rows
     size: int
@@ -92,7 +92,7 @@ class Stream:
 
     def _fill(self) -> None:
         """Give every actor what it can take: first the environment, then batches, one each and the next."""
-        members = self.crew.members()
+        members = self.actors.members()
         for member in {call.member for call in self._calls.values()}.difference(members):
             self._forget(member)  # another thread dismissed it
         loading = {call.member for call in self._calls.values() if call.batch is None}
@@ -119,16 +119,16 @@ class Stream:
         found = [(index, row) for index, row in rows if isinstance(row, Attempt)]
         return Batch(found) if found else None
 
-    def _send(self, member: Member, batch: Batch) -> None:
+    def _send(self, member: ActorMember, batch: Batch) -> None:
         pairs = [(at.task, at.trajectory or at.response) for _, at in batch.rows]
         try:
             blob = cloudpickle.dumps(pairs)
         except Exception as error:  # noqa: BLE001 - pickling runs code of the tasks
             self._failed(batch, "contract", f"a task cannot be sent on: {error}", transient=False)
         else:
-            self._call(member, batch, member.handle.judge.remote(self.shipment.key, blob))
+            self._call(member, batch, member.handle.evaluate.remote(self.shipment.key, blob))
 
-    def _call(self, member: Member, batch: Batch | None, ref: ObjectRef) -> None:
+    def _call(self, member: ActorMember, batch: Batch | None, ref: ObjectRef) -> None:
         patience = self.timeout * (AHEAD if batch else 1)  # for the batch before it too
         self._calls[ref] = Call(member, batch, time.monotonic() + patience)
 
@@ -170,7 +170,7 @@ class Stream:
         else:
             self._judged(call.batch, reply)
 
-    def _loaded(self, member: Member, reply: object) -> None:
+    def _loaded(self, member: ActorMember, reply: object) -> None:
         if lines := problems(reply):
             what = "an actor cannot evaluate as this process does"
             raise ConfigError(*[f"{what}: {line}" for line in lines])
@@ -195,9 +195,9 @@ class Stream:
             raise ConfigError(f"an actor cannot start ({lines[-1].strip()}): {remedy}")
         self._forget(call.member)
 
-    def _forget(self, member: Member) -> None:
+    def _forget(self, member: ActorMember) -> None:
         """Take back what an actor has: what it worked on may have killed it, the next batch did not."""
-        self.crew.dismiss(member)
+        self.actors.dismiss(member)
         lost = [ref for ref, call in self._calls.items() if call.member is member]
         batches = [batch for ref in lost if (batch := self._calls.pop(ref).batch)]
         for batch in batches[:1]:

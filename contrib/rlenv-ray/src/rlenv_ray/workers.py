@@ -8,7 +8,7 @@ from typing import Self
 
 from rlenv import Attempt, ConfigError, Environment, Verdict
 
-from .crew import Crew
+from .actors import ActorSet
 from .shipment import Shipment, Source, check_source
 from .stream import Numbered, Stream
 
@@ -58,7 +58,7 @@ class RayWorkers:
         check_source(environment)
         self._asked = address, actors, cpus
         self._batch, self._timeout, self._source = batch, timeout, environment
-        self._crew: Crew | None = None
+        self._actors: ActorSet | None = None
         self._lock = threading.Lock()
 
     def evaluate(self, env: Environment, rows: Iterator[Attempt | Verdict]) -> Numbered:
@@ -75,18 +75,18 @@ class RayWorkers:
         shipment = Shipment.of(env, self._source)
         return Stream(self._ready(), shipment, rows, self._batch, self._timeout).run()
 
-    def _ready(self) -> Crew:
+    def _ready(self) -> ActorSet:
         with self._lock:
-            if self._crew is None:
-                self._crew = Crew(*self._asked)
-            return self._crew
+            if self._actors is None:
+                self._actors = ActorSet(*self._asked)
+            return self._actors
 
     def close(self) -> None:
         """End the actors, and the connection to the cluster if this object made it.  May be called twice."""
         with self._lock:
-            crew, self._crew = self._crew, None
-        if crew is not None:
-            crew.close()
+            actors, self._actors = self._actors, None
+        if actors is not None:
+            actors.close()
 
     def __enter__(self) -> Self:
         return self

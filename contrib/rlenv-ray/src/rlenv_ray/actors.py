@@ -20,14 +20,14 @@ REMEDY = "install it with `pip install './contrib/rlenv-ray[ray]'` in a clone of
 
 
 @define(eq=False)
-class Member:
+class ActorMember:
     """An actor, and what it has loaded: the keys of shipments."""
 
     handle: ActorHandle
     loaded: set[str] = field(factory=set)
 
 
-class Crew:
+class ActorSet:
     """So many actors; one that is dismissed is replaced.  May be used from several threads.
 
     Args:
@@ -44,7 +44,7 @@ class Crew:
             import ray
         except ImportError as error:
             raise ConfigError(f"Ray is not installed ({error}): {REMEDY}") from None
-        from .actor import Judge
+        from .actor import EnvironmentActor
 
         self._lock = threading.Lock()
         self._connected = not ray.is_initialized()
@@ -52,18 +52,20 @@ class Crew:
             _connect(address)
         total = int(ray.cluster_resources().get("CPU", 1))
         self._size = actors or max(1, total // cpus)
-        kind = ray.remote(num_cpus=cpus, max_restarts=0, scheduling_strategy="SPREAD")(Judge)
-        self._start: Callable[[], Member] = lambda: Member(kind.remote(cpus))
-        self._members: list[Member] = []
+        kind = ray.remote(num_cpus=cpus, max_restarts=0, scheduling_strategy="SPREAD")(
+            EnvironmentActor
+        )
+        self._start: Callable[[], ActorMember] = lambda: ActorMember(kind.remote(cpus))
+        self._members: list[ActorMember] = []
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ActorMember]:
         """All that are not dismissed; they may still be starting."""
         with self._lock:
             while len(self._members) < self._size:
                 self._members.append(self._start())
             return list(self._members)
 
-    def dismiss(self, member: Member) -> None:
+    def dismiss(self, member: ActorMember) -> None:
         """End an actor that died, or that does not answer.
 
         Ray ends by itself what nobody holds.  One that is killed while it starts may keep its CPUs for a minute.
