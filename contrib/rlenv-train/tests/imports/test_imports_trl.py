@@ -45,6 +45,14 @@ def test_any_list_of_one_number_is_a_reward(files):
     assert [result.outcome.score for result in results] == list(scores.values())
 
 
+def test_a_sum_of_weights_may_be_outside_of_the_scale_by_rounding(files):
+    whole, single = "0.33 + 0.56 + 0.11", "1 + 2.0**-23"  # the next number of float32
+    assert eval(whole) > 1.0
+    results = files.returned(f"[{whole}]", f"[{single}]", "[-1e-17]", "[1.00001]")
+
+    assert [result.outcome and result.outcome.score for result in results] == [1.0, 1.0, 0.0, None]
+
+
 def test_a_coroutine_of_a_plain_function_is_awaited(files):
     (result,) = files.returned("later(['p'], ['2'], [None])", scale=[-1, 2])
 

@@ -52,15 +52,15 @@ class Imported:
         Raises:
             ScoreError: it is not a number, or not in the scale.
         """
-        number = number_of(reward)
-        if number is None:
+        if (number := number_of(reward)) is None:
             if self.may_abstain:
                 return None
             raise ScoreError(_NONE)
         low, high = self.scale
-        if not low <= number <= high:  # NaN is not
+        share = (number - low) / (high - low)
+        if not -1e-6 <= share <= 1.0 + 1e-6:  # NaN is not; sums of weights round
             raise ScoreError(f"the reward is {number!r}, not in [{low:g}, {high:g}]; unless it is a mistake, set scale = [lowest, highest] in options")  # fmt: skip
-        return Outcome((number - low) / (high - low), private=dict(private))
+        return Outcome(min(max(share, 0.0), 1.0), private=dict(private))
 
 
 def number_of(reward: object) -> float | None:
@@ -71,9 +71,9 @@ def number_of(reward: object) -> float | None:
     """
     item = getattr(reward, "item", None)
     number = item() if callable(item) else reward
-    if number is None or isinstance(number, SupportsFloat):
-        return None if number is None else float(number)
-    raise ScoreError(f"a reward is a number, not {number!r:.80}")
+    if number is not None and not isinstance(number, SupportsFloat):
+        raise ScoreError(f"a reward is a number, not {number!r:.80}")
+    return None if number is None else float(number)
 
 
 def called(function: Callable[..., object], given: Mapping[str, object]) -> object:
