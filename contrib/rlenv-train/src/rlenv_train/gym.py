@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from rlenv import ConfigError, Task, Verdict
 
@@ -12,7 +12,7 @@ from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
 from .rows import Message
-from .single import Judge
+from .single import Asked, Judge, Options
 from .tokens import step_scores
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def gymnasium_env(
     """
     import gymnasium
 
-    judge = Judge(env, "Gymnasium", unscored=unscored)
+    judge = Judge(env, "Gymnasium", unscored=unscored, patience=None)
     tasks = judge.env.tasks
     if not tasks:
         raise ConfigError(f"{judge.env.name} has no tasks, and reset gives one")
@@ -84,13 +84,7 @@ def _info(verdict: Verdict) -> dict[str, object]:
     return {"unscored": not verdict.scored, **scores, **why}
 
 
-def skyrl_env(
-    env: AnyEnvironment,
-    *,
-    unscored: float = 0.0,
-    id: str = "id",  # noqa: A002 - the field's name
-    patience: int = 1000,
-) -> Callable[..., BaseTextEnv]:
+def skyrl_env(env: AnyEnvironment, **options: Unpack[Options]) -> Callable[..., BaseTextEnv]:
     """The environment as a class of SkyRL-Gym, to ``register(id, entry_point)`` there.
 
     The answer is ``reward_spec["ground_truth"]`` of the row, and the other columns are the task's info.  A
@@ -98,16 +92,16 @@ def skyrl_env(
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        unscored: the reward of an unscored response.
-        id: the column that holds the id of a task of the environment.
-        patience: how many responses in a row may stay without a score.
+        **options: ``unscored``, the reward of an unscored response, 0.0 by default; ``id``, the column that holds
+            the id of a task of the environment, "id" by default; ``patience``, how many responses in a row may
+            stay without a score, 1000 by default.
 
     Raises:
         ConfigError: when a stage compares the responses to one task.
     """
     from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-    judge = Judge(env, "SkyRL", id, unscored=unscored, patience=patience)
+    judge = Judge(env, "SkyRL", **options)
 
     class RlenvTextEnv(BaseTextEnv):  # type: ignore[misc] # SkyRL-Gym is not installed with rlenv
         def __init__(self, env_config: object = None, extras: Extras | None = None) -> None:  # noqa: ARG002
@@ -124,7 +118,7 @@ def skyrl_env(
             return prompt, {}
 
         def step(self, action: str) -> BaseTextEnvStepOutput:
-            verdict = judge.verdict(self._prompt, action, self._answer, self._info)
+            verdict = judge.verdict(Asked(self._prompt, action, self._answer, self._info))
             reward = judge.reward(verdict)
             scores = {f"stage/{path}": score for path, score in stage_scores(verdict).items()}
             self._metrics = {"unscored": float(not verdict.scored), **scores}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
-from .single import Judge
+from .single import Asked, Judge
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Score, Scorer, Target
@@ -38,7 +38,7 @@ def inspect_scorer(env: AnyEnvironment, *, id: str = "id") -> Scorer:  # noqa: A
             if judge.env.tasks and state.sample_id in judge.env.tasks.ids:
                 info.setdefault(id, state.sample_id)
             response = state.output.completion
-            verdict = await judge.averdict(state.input_text, response, target.text, info)
+            verdict = await judge.averdict(Asked(state.input_text, response, target.text, info))
             stages: dict[str, object] = {**stage_scores(verdict)}
             if verdict.value is None:
                 why = reason(verdict)

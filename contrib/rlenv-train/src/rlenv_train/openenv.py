@@ -9,8 +9,7 @@ from rlenv import ConfigError, Fault, Verdict, VerifierFault
 
 from .batch import reason
 from .environments import AnyEnvironment
-from .rows import Text
-from .single import Judge
+from .single import Asked, Judge
 
 if TYPE_CHECKING:
     from openenv.core.rubrics import Rubric
@@ -55,26 +54,24 @@ def openenv_rubric(
     class RlenvRubric(Rubric):  # type: ignore[misc] # OpenEnv is not installed with rlenv
         def forward(self, action: object, observation: Observation) -> float:
             self.last_score = None  # where this response has none, that of another is not shown
-            return _reward(judge.verdict("", *_given(action, observation, response, id)))
+            return _reward(judge.verdict(_asked(action, observation, response, id)))
 
     class AsyncRlenvRubric(Rubric):  # type: ignore[misc] # as above
         async def forward(self, action: object, observation: Observation) -> float:
             self.last_score = None
-            given = _given(action, observation, response, id)
-            return _reward(await judge.averdict("", *given))
+            asked = _asked(action, observation, response, id)
+            return _reward(await judge.averdict(asked))
 
     return AsyncRlenvRubric() if is_async else RlenvRubric()
 
 
-def _given(
-    action: object, observation: Observation, field: str, key: str
-) -> tuple[Text, None, dict[str, object]]:
+def _asked(action: object, observation: Observation, field: str, key: str) -> Asked:
     said, name = getattr(action, field, None), observation.metadata.get(key)
     if not isinstance(said, (str, list, tuple)):
         raise ConfigError(f"an action has no text in {field!r}; name its field with response=")
     if name is None:
         raise ConfigError(f"the metadata of an observation has no {key!r}, the id of its task")
-    return said, None, {key: name}
+    return Asked("", said, info={key: name})
 
 
 def _reward(verdict: Verdict) -> float:

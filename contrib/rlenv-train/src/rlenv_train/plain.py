@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from statistics import mean
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Unpack
 
 from rlenv import ConfigError, Environment, Fault, RlenvError, TaskError, Verdict
 
@@ -17,7 +17,7 @@ from .batch import all_input, judge, reason
 from .environments import AnyEnvironment
 from .metrics import batch_metrics, stage_scores
 from .rows import Message, Text, inner_field
-from .single import Judge
+from .single import Asked, Judge, Options
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,7 +49,7 @@ def openrlhf_reward(
         import torch
 
         rows = zip(queries, prompts, labels, strict=True)
-        verdicts = [one.verdict(p, _response(q, p), label) for q, p, label in rows]
+        verdicts = [one.verdict(Asked(p, _response(q, p), label)) for q, p, label in rows]
         rewards = torch.tensor(one.rewards(verdicts))
         metrics = batch_metrics(verdicts).items()
         logs = {key: torch.tensor(value) for key, value in metrics if not key.startswith("fault/")}
@@ -75,11 +75,7 @@ class Sample(Protocol):
 
 
 def slime_reward(
-    env: AnyEnvironment,
-    *,
-    unscored: float = 0.0,
-    id: str = "id",  # noqa: A002 - the field's name
-    patience: int = 1000,
+    env: AnyEnvironment, **options: Unpack[Options]
 ) -> Callable[..., Awaitable[float | list[float]]]:
     """The environment as a ``custom_rm(args, sample)`` of slime, and with ``--group-rm`` of a group of samples.
 
@@ -88,11 +84,11 @@ def slime_reward(
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        unscored: the reward of an unscored response without others to compare with.
-        id: the key of the sample's metadata that holds the id of a task of the environment.
-        patience: how many calls in a row may stay without a score.
+        **options: ``unscored``, the reward of an unscored response without others to compare with, 0.0 by default;
+            ``id``, the key of the sample's metadata that holds the id of a task of the environment, "id" by
+            default; ``patience``, how many calls in a row may stay without a score, 1000 by default.
     """
-    one = Judge(env, "slime", id, groups=True, unscored=unscored, patience=patience)
+    one = Judge(env, "slime", groups=True, **options)
 
     async def custom_rm(
         args: object,  # noqa: ARG001 - slime's signature
@@ -114,9 +110,8 @@ def slime_reward(
 
 def _judged(one: Judge, samples: Sequence[Sample], size: int | None) -> list[Verdict]:
     try:
-        tasks = [one.task(each.prompt, each.label, each.metadata or {}) for each in samples]
-        rows = [(task, each.response) for task, each in zip(tasks, samples, strict=True)]
-        verdicts = judge(one.env, rows, size)
+        asked = [Asked(s.prompt, s.response, s.label, s.metadata or {}) for s in samples]
+        verdicts = judge(one.env, [(one.task(each), each.response) for each in asked], size)
         if one.first and (lack := all_input(verdicts)):
             raise ConfigError(f"{one.env.name}: {lack}")
     except RlenvError as error:
@@ -143,7 +138,7 @@ class ArealReward:
     ) -> float:
         answer = self._given[1]
         info = {key: value for key, value in data.items() if key != answer}
-        verdict = self._judge.verdict(prompt, completions, data.get(answer), info)
+        verdict = self._judge.verdict(Asked(prompt, completions, data.get(answer), info))
         return self._judge.reward(verdict)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -196,7 +191,7 @@ def nemo_gym_verify(
     Raises:
         ConfigError: when a stage compares the responses to one task.
     """
-    one = Judge(env, "NeMo Gym", id, unscored=unscored)
+    one = Judge(env, "NeMo Gym", id, unscored=unscored, patience=None)
 
     async def verify(body: Body) -> dict[str, object]:
         own = ("responses_create_params", "response", answer)
@@ -204,7 +199,7 @@ def nemo_gym_verify(
         asked = inner_field(body, "responses_create_params", "input")
         prompt = asked if isinstance(asked, (str, list)) else ""
         said = _said(inner_field(body, "response", "output"))
-        verdict = await one.averdict(prompt, said, body.get(answer), info)
+        verdict = await one.averdict(Asked(prompt, said, body.get(answer), info))
         why = None if verdict.scored else reason(verdict)
         found = {"reward": one.reward(verdict), "mask_sample": not verdict.scored}
         return {**body, **found, "failure_reason": why, "reward_components": stage_scores(verdict)}

@@ -13,7 +13,7 @@ Text: TypeAlias = str | Sequence[Message]  # a trainer's prompt or completion: t
 Response: TypeAlias = Text | Trajectory
 TRAJECTORY = "rlenv_trajectory"  # the column of the messages of an episode; its completion has the environment's too
 Batch: TypeAlias = Mapping[str, Sequence[object]]  # column → its values
-Row: TypeAlias = tuple[str | Task, Text] | tuple[str, None, Text]
+Row: TypeAlias = tuple[str | Task, Response] | tuple[str, str | None, Response]
 
 
 @frozen

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypedDict
 
-from rlenv import Composite, ConfigError, Environment, Fault, RlenvError, Slot, Task, Verdict
+from rlenv import Composite, ConfigError, Environment, Fault, RlenvError, Task, Verdict
 
 from .batch import needs_no_group
 from .combine import LARGEST
 from .environments import AnyEnvironment, open_environment
 from .patience import Patience
 from .rows import Response, Text, prompt_text
+
+
+class Options(TypedDict, total=False):
+    """What adapters take for trainers that have no value for an unscored response."""
+
+    unscored: float
+    id: str
+    patience: int
+
+
+class Asked(NamedTuple):
+    """A prompt and a response, with the answer and what else a framework knows of the row."""
+
+    prompt: Text
+    response: Response
+    answer: object = None
+    info: Mapping[str, object] = {}
 
 
 class Judge:
@@ -40,7 +58,7 @@ class Judge:
         *,
         groups: bool = False,
         unscored: float = 0.0,
-        patience: int | None = None,
+        patience: int | None = 1000,
     ) -> None:
         if not abs(unscored) <= LARGEST:  # NaN is not
             raise ConfigError(f"unscored is a finite number of 32 bits, not {unscored!r}")
@@ -50,12 +68,13 @@ class Judge:
         self._id, self._unscored, self.first = id, unscored, True
         self._patience = None if patience is None else Patience(patience)
 
-    def task(self, prompt: Text, answer: object, info: Mapping[str, object]) -> Task:
+    def task(self, asked: Asked) -> Task:
         """The task of a row.
 
         Raises:
             UnknownTask: when the environment has tasks, and none that is meant.
         """
+        prompt, _, answer, info = asked
         if not self.env.tasks:
             given = info if isinstance(prompt, str) else {**info, "messages": list(prompt)}
             return Task(prompt_text(prompt), answer, given)
@@ -63,31 +82,19 @@ class Judge:
             return self.env.tasks.by_id(str(name))
         return self.env.tasks.by_prompt(prompt_text(prompt))
 
-    def verdict(
-        self,
-        prompt: Text,
-        response: Response,
-        answer: object = None,
-        info: Mapping[str, object] = {},
-    ) -> Verdict:
+    def verdict(self, asked: Asked) -> Verdict:
         """The verdict on one response."""
         try:
-            verdict = self.env.evaluate(self.task(prompt, answer, info), response)
+            verdict = self.env.evaluate(self.task(asked), asked.response)
         except (RlenvError, TypeError) as error:
             verdict = self._failed(error)
         self.first = False
         return verdict
 
-    async def averdict(
-        self,
-        prompt: Text,
-        response: Response,
-        answer: object = None,
-        info: Mapping[str, object] = {},
-    ) -> Verdict:
+    async def averdict(self, asked: Asked) -> Verdict:
         """The same, for callers with an event loop, which stays free."""
         try:
-            verdict = await self.env.aevaluate(self.task(prompt, answer, info), response)
+            verdict = await self.env.aevaluate(self.task(asked), asked.response)
         except (RlenvError, TypeError) as error:
             verdict = self._failed(error)
         self.first = False
@@ -119,18 +126,9 @@ class Judge:
         return Verdict(None, fault=Fault("input", str(error)))
 
 
-def stage_paths(env: Environment) -> tuple[str, ...]:
-    """The paths of all stages of an environment, also of those that a verdict may lack."""
-    return tuple(path for path, _ in stages(env))
-
-
-def stages(env: Environment) -> Iterator[tuple[str, object]]:
+def stages(held: Environment | Composite, prefix: str = "") -> Iterator[tuple[str, object]]:
     """(path, stage) of every stage; a composite comes before its own."""
-    return _stages("", env.slots)
-
-
-def _stages(prefix: str, slots: Sequence[Slot]) -> Iterator[tuple[str, object]]:
-    for slot in slots:
+    for slot in held.slots:
         yield prefix + slot.name, slot.stage
         if isinstance(slot.stage, Composite):
-            yield from _stages(f"{prefix}{slot.name}/", slot.stage.slots)
+            yield from stages(slot.stage, f"{prefix}{slot.name}/")

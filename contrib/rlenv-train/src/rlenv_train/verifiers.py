@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
 from .rows import Text
-from .single import Judge
+from .single import Asked, Judge, Options
 
 if TYPE_CHECKING:
     from verifiers import Rubric
+    from verifiers.v1 import TaskData, Trace
 
 RewardV1: TypeAlias = Callable[["TaskData", "Trace"], Awaitable[float]]
-
-
-class TaskData(Protocol):
-    """The data of a task of verifiers, a pydantic model."""
-
-    @property
-    def prompt_text(self) -> str: ...
-
-    def model_dump(self) -> dict[str, object]: ...
-
-
-class Message(Protocol):
-    """A message of a trace, a pydantic model."""
-
-    def model_dump(self) -> dict[str, object]: ...
-
-
-class Trace(Protocol):
-    """What verifiers records of a rollout."""
-
-    @property
-    def messages(self) -> list[Message]: ...
-
-    @property
-    def assistant_messages(self) -> list[Message]: ...
-
-    def record_metric(self, name: str, value: float) -> None: ...
 
 
 def verifiers_reward(
@@ -76,7 +50,8 @@ def verifiers_reward(
         info = {key: value for key, value in data.items() if key not in own and value is not None}
         said = [message.model_dump() for message in trace.messages]
         response = said if trace.assistant_messages else ""  # an example in the prompt is none
-        verdict = await judge.averdict(task.prompt_text, response, info.pop(answer, None), info)
+        gold = info.pop(answer, None)
+        verdict = await judge.averdict(Asked(task.prompt_text, response, gold, info))
         for stage, score in stage_scores(verdict).items():
             trace.record_metric(f"{name}/{stage}", score)
         if verdict.value is None:
@@ -86,35 +61,29 @@ def verifiers_reward(
     return reward
 
 
-def verifiers_rubric(
-    env: AnyEnvironment,
-    *,
-    unscored: float = 0.0,
-    id: str = "id",  # noqa: A002 - the field's name
-    patience: int = 1000,
-) -> Rubric:
+def verifiers_rubric(env: AnyEnvironment, **options: Unpack[Options]) -> Rubric:
     """The environment as a ``Rubric`` of verifiers before 0.2, with a metric ``unscored``.
 
     That API turns an exception into 0.0 and spoils a group by NaN, so an unscored response gets a number.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        unscored: the reward of an unscored response.
-        id: the key of ``info`` that holds the id of a task of the environment.
-        patience: how many responses in a row may stay without a score.
+        **options: ``unscored``, the reward of an unscored response, 0.0 by default; ``id``, the key of ``info``
+            that holds the id of a task of the environment, "id" by default; ``patience``, how many responses in a
+            row may stay without a score, 1000 by default.
 
     Raises:
         ConfigError: when a stage compares the responses to one task.
     """
     from verifiers import Rubric
 
-    judge = Judge(env, "verifiers", id, unscored=unscored, patience=patience)
+    judge = Judge(env, "verifiers", **options)
 
     async def rlenv(
         prompt: Text, completion: Text, answer: object, info: object, state: dict[str, object]
     ) -> float:
         known = info if isinstance(info, Mapping) else {}
-        verdict = await judge.averdict(prompt, completion, answer, known)
+        verdict = await judge.averdict(Asked(prompt, completion, answer, known))
         state["rlenv_unscored"] = float(not verdict.scored)
         return judge.reward(verdict)
 

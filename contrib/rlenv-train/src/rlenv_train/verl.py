@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 from rlenv import Verdict
 
@@ -11,7 +11,7 @@ from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
 from .rows import Message, Response, inner_field
-from .single import Judge, stage_paths
+from .single import Asked, Judge, Options, stages
 
 if TYPE_CHECKING:
     from verl import DataProto
@@ -22,12 +22,7 @@ ComputeScore: TypeAlias = Callable[..., Awaitable[Extras]]
 
 
 def verl_score(
-    env: AnyEnvironment,
-    *,
-    unscored: float = 0.0,
-    prompt: str = "prompt",
-    id: str = "id",  # noqa: A002 - the field's name
-    patience: int = 1000,
+    env: AnyEnvironment, *, prompt: str = "prompt", **options: Unpack[Options]
 ) -> ComputeScore:
     """The environment as an async ``compute_score`` of verl.
 
@@ -37,16 +32,15 @@ def verl_score(
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
-        unscored: the score of an unscored response; verl has no value that says so.
         prompt: the key of ``extra_info`` that holds the prompt, which verl does not pass.
-        id: the key of ``extra_info`` that holds the id of a task of the environment.
-        patience: how many responses in a row may stay without a score.
+        **options: ``unscored``, the score of an unscored response, 0.0 by default, since verl has no value that
+            says so; ``id``, the key of ``extra_info`` that holds the id of a task of the environment, "id" by
+            default; ``patience``, how many responses in a row may stay without a score, 1000 by default.
 
     Raises:
         ConfigError: when a stage compares the responses to one task.
     """
-    judge = Judge(env, "verl", id, unscored=unscored, patience=patience)
-    record = Record(judge)
+    judge = VerlJudge(env, "verl", **options)
 
     async def compute_score(
         data_source: str,  # noqa: ARG001 - verl passes it by name
@@ -58,27 +52,20 @@ def verl_score(
         info = dict(extra_info or {})
         text = info.get(prompt, "")
         asked = text if isinstance(text, (str, list, tuple)) else ""
-        return record.of(await judge.averdict(asked, solution_str, ground_truth, info))
+        return judge.extras(await judge.averdict(Asked(asked, solution_str, ground_truth, info)))
 
     return compute_score
 
 
-def verl_manager(
-    env: AnyEnvironment,
-    *,
-    unscored: float = 0.0,
-    id: str = "id",  # noqa: A002 - the field's name
-    patience: int = 1000,
-) -> type[RewardManagerBase]:
+def verl_manager(env: AnyEnvironment, **options: Unpack[Options]) -> type[RewardManagerBase]:
     """The environment as a class for verl's reward loop, which sees the prompt as the policy got it.
 
     Args:
-        env, unscored, id, patience: as for ``verl_score``.
+        env, **options: as for ``verl_score``.
     """
     from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
-    judge = Judge(env, "verl", id, unscored=unscored, patience=patience)
-    record = Record(judge)
+    judge = VerlJudge(env, "verl", **options)
 
     class RlenvRewardManager(RewardManagerBase):  # type: ignore[misc] # verl is not installed with rlenv
         def __init__(
@@ -91,35 +78,31 @@ def verl_manager(
             ids = item.batch["responses"]
             many = int(item.batch["attention_mask"][-ids.shape[-1] :].sum())
             text = self.tokenizer.decode(ids[:many], skip_special_tokens=True)
-            extras = record.of(await verdict_of(judge, item.non_tensor_batch, text))
+            extras = judge.extras(await judge.of_row(item.non_tensor_batch, text))
             return {"reward_score": extras["score"], "reward_extra_info": extras}
 
     return RlenvRewardManager
 
 
-async def verdict_of(judge: Judge, row: Mapping[str, object], response: Response) -> Verdict:
-    """The verdict on a response to a row of verl's data set."""
-    extra, raw = row.get("extra_info"), row.get("raw_prompt")
-    info = dict(extra) if isinstance(extra, Mapping) else {}
-    prompt = info.get("prompt", "") if raw is None else raw
-    asked = prompt if isinstance(prompt, str) else [*cast("Iterable[Message]", prompt)]
-    gold = inner_field(row, "reward_model", "ground_truth")
-    return await judge.averdict(asked, response, gold, info)
+class VerlJudge(Judge):
+    """Judges rows of verl's data set, and says what verl keeps of a verdict."""
 
+    async def of_row(self, row: Mapping[str, object], response: Response) -> Verdict:
+        """The verdict on a response to a row."""
+        extra, raw = row.get("extra_info"), row.get("raw_prompt")
+        info = dict(extra) if isinstance(extra, Mapping) else {}
+        prompt = info.get("prompt", "") if raw is None else raw
+        asked = prompt if isinstance(prompt, str) else [*cast("Iterable[Message]", prompt)]
+        gold = inner_field(row, "reward_model", "ground_truth")
+        return await self.averdict(Asked(asked, response, gold, info))
 
-class Record:
-    """What verl keeps of a verdict: the same keys for each."""
-
-    def __init__(self, judge: Judge) -> None:
-        self._judge, self._paths = judge, stage_paths(judge.env)
-
-    def of(self, verdict: Verdict) -> Extras:
-        scores = stage_scores(verdict)
-        reward = self._judge.reward(verdict)
+    def extras(self, verdict: Verdict) -> Extras:
+        """The same keys for each verdict."""
+        reward, scores = self.reward(verdict), stage_scores(verdict)
         return {
             # A score is never -0.0, so rlenv_grpo knows an unscored response by it, and sums do not change.
             "score": reward if verdict.scored else reward or -0.0,
             "unscored": float(not verdict.scored),
             "fault": "" if verdict.scored else reason(verdict).partition(" ")[0],
-            **{f"stage/{path}": scores.get(path, 0.0) for path in self._paths},
+            **{f"stage/{path}": scores.get(path, 0.0) for path, _ in stages(self.env)},
         }

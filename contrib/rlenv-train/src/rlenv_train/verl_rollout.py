@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from rlenv import Trajectory
 
 from .environments import AnyEnvironment
-from .single import Judge
+from .single import Options
 from .tokens import TokenSequence, checked_weight, token_rewards, token_sequences
-from .verl import Record, verdict_of
+from .verl import VerlJudge
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,12 +22,7 @@ Outputs: TypeAlias = Callable[
 
 
 def verl_rollout(
-    env: AnyEnvironment,
-    *,
-    step_weight: float = 0.0,
-    unscored: float = 0.0,
-    id: str = "id",  # noqa: A002 - the field's name
-    patience: int = 1000,
+    env: AnyEnvironment, *, step_weight: float = 0.0, **options: Unpack[Options]
 ) -> Outputs:
     """An async function that judges a trajectory and returns what an agent loop of verl returns.
 
@@ -38,17 +33,14 @@ def verl_rollout(
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
         step_weight: what the mean of the scores of steps adds to the reward, times this.
-        unscored: the reward of an unscored trajectory, whose steps have none.
-        id: the key of ``extra_info`` that holds the id of a task of the environment.
-        patience: how many trajectories in a row may stay without a score.
+        **options: as for ``verl_score``; the steps of an unscored trajectory have no reward.
 
     Raises:
         ConfigError: when a stage compares the responses to one task, or a number is none of a trainer.
     """
     from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics, AgentLoopOutput
 
-    judge = Judge(env, "verl", id, unscored=unscored, patience=patience)
-    record, weight = Record(judge), checked_weight(step_weight)
+    judge, weight = VerlJudge(env, "verl", **options), checked_weight(step_weight)
 
     class RewardedOutput(AgentLoopOutput):  # type: ignore[misc] # verl is not installed with rlenv
         token_rewards: list[float]
@@ -60,8 +52,8 @@ def verl_rollout(
 
     async def outputs(trajectory: Trajectory, row: Mapping[str, object]) -> list[AgentLoopOutput]:
         sequences = token_sequences(trajectory)
-        verdict = await verdict_of(judge, row, trajectory)
-        extras = record.of(verdict)
+        verdict = await judge.of_row(row, trajectory)
+        extras = judge.extras(verdict)
         found = []
         for each in sequences:
             rewards = token_rewards(each, trajectory, verdict, weight)

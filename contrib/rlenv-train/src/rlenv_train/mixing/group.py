@@ -19,11 +19,12 @@ from rlenv import (
     RowExecutor,
     Task,
     TaskError,
-    Trajectory,
     UnknownTask,
     Verdict,
     stage,
 )
+
+from rlenv_train.rows import Response, Row
 
 from .diversity import Diversity, diversity
 from .sampling import interleaved
@@ -31,8 +32,6 @@ from .scales import Scale
 
 KEY = "environment"
 CHUNK = 4096  # rows that are read at once
-Response: TypeAlias = str | Trajectory | Sequence[Mapping[str, object]]
-Row: TypeAlias = tuple[str | Task, Response] | tuple[str, str | None, Response]
 Part: TypeAlias = list[tuple[int, tuple[Task, Response]]]
 
 

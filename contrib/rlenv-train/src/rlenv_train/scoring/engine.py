@@ -20,7 +20,7 @@ from rlenv.stages import attribute
 
 from rlenv_train.environments import AnyEnvironment, open_environment
 from rlenv_train.mixing import EnvironmentGroup
-from rlenv_train.mixing.group import Response, Row
+from rlenv_train.rows import Response, Row
 
 from .budget import advice
 from .cache import VerdictCache

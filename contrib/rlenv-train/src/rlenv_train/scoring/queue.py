@@ -11,7 +11,7 @@ from threading import Semaphore
 
 from rlenv import ConfigError, Verdict
 
-from rlenv_train.mixing.group import Row
+from rlenv_train.rows import Row
 
 
 class SubmitQueue:
