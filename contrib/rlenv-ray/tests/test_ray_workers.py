@@ -161,6 +161,29 @@ def test_rows_are_read_as_they_are_needed(on):
     assert len(read) <= (ahead + taken) * 32
 
 
+def test_rows_that_raise_do_not_cost_the_verdicts_on_those_before(on):
+    def broken():
+        yield from rows(300)
+        raise RuntimeError("the file ends in the middle")
+
+    with Environment("sums", [stage("right")], TASKS) as env:
+        verdicts = env.evaluate_many(broken(), on=on)
+        found = [next(verdicts).value for _ in range(300)]
+        with pytest.raises(RuntimeError, match="in the middle"):
+            next(verdicts)
+
+    assert found == [float(n % 7 != 0) for n in range(300)]
+
+
+def test_an_iterator_that_outlives_the_actors_is_an_error_and_starts_none(alone):
+    with Environment("sums", [stage("slow")], TASKS) as env:
+        with RayWorkers(timeout=60) as own:
+            found = env.evaluate_many(rows(1000), on=own)
+            next(found)
+        with pytest.raises(rlenv.RlenvError, match="closed before the last verdict"):
+            list(found)
+
+
 def test_a_response_that_kills_its_actor_is_unscored_and_the_others_are_not(on):
     given = [("die" if n == 21 else "fine") for n in range(64)]
     with Environment("deadly", [stage("deadly")], [Task("a", id="a")]) as env:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attrs import define, field
-from rlenv import ConfigError
+from rlenv import ConfigError, RlenvError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,10 +57,17 @@ class ActorSet:
         )
         self._start: Callable[[], ActorMember] = lambda: ActorMember(kind.remote(cpus))
         self._members: list[ActorMember] = []
+        self._closed = False
 
     def members(self) -> list[ActorMember]:
-        """All that are not dismissed; they may still be starting."""
+        """All that are not dismissed; they may still be starting.
+
+        Raises:
+            RlenvError: they were closed.
+        """
         with self._lock:
+            if self._closed:
+                raise RlenvError("RayWorkers was closed before the last verdict: close it later")
             while len(self._members) < self._size:
                 self._members.append(self._start())
             return list(self._members)
@@ -83,6 +90,8 @@ class ActorSet:
         """End all actors, and the connection where this object made it."""
         import ray
 
+        with self._lock:
+            self._closed = True
         for member in list(self._members):
             self.dismiss(member)
         if self._connected:

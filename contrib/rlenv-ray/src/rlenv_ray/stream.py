@@ -67,22 +67,24 @@ class Stream:
     _ready: deque[tuple[int, Verdict]] = field(factory=deque, init=False)
     _read: int = field(default=0, init=False)
     _more: bool = field(default=True, init=False)
+    _broken: Exception | None = field(default=None, init=False)  # what the rows raised
 
     def run(self) -> Numbered:
         """(index, verdict) pairs in any order.
 
         Raises:
             ConfigError: a node has other code, another secret, or lacks what the environment needs.
-            RlenvError: no actor was ready in time.
+            RlenvError: no actor was ready in time, or the actors were closed.
+            Exception: whatever the rows raise, after the verdicts on the rows before.
         """
-        while True:
+        while self._waiting():
             self._fill()
             while self._ready:
                 yield self._ready.popleft()
-            if not self._waiting():
-                return
             if self._calls:
                 self._wait()
+        if self._broken is not None:
+            raise self._broken
 
     def _waiting(self) -> bool:
         sent = any(call.batch for call in self._calls.values())
@@ -112,12 +114,18 @@ class Stream:
         flying = [call.batch.rows[0][0] for call in self._calls.values() if call.batch]
         if self._read - min(flying, default=self._read) > WINDOW * actors * self.size:
             return None
-        rows = list(enumerate(islice(self.rows, self.size), self._read))
+        rows = list(enumerate(self._taken(), self._read))
         self._read += len(rows)
         self._more = len(rows) == self.size
         self._ready.extend((index, row) for index, row in rows if isinstance(row, Verdict))
         found = [(index, row) for index, row in rows if isinstance(row, Attempt)]
         return Batch(found) if found else None
+
+    def _taken(self) -> Rows:
+        try:
+            yield from islice(self.rows, self.size)
+        except Exception as error:  # noqa: BLE001 - raised when all rows before have verdicts
+            self._broken = error
 
     def _send(self, member: ActorMember, batch: Batch) -> None:
         pairs = [(at.task, at.trajectory or at.response) for _, at in batch.rows]
