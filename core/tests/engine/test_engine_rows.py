@@ -16,6 +16,13 @@ SUM = Task("1 + 1?", answer="2", id="sum")
 TASKS = [WARM, COLD, SUM]
 
 
+class Broken(dict[str, object]):
+    """A message of somebody's own class, which cannot be read."""
+
+    def get(self, key, default=None):
+        raise RuntimeError("no message")
+
+
 @frozen
 class Isolated:
     """Equality in a worker, which breaks on request."""
@@ -83,6 +90,8 @@ def test_a_prompt_that_several_tasks_share_is_an_input_fault_that_names_them(env
     [
         ((7, None, "red"), "the id of a row is a text, not int"),
         (("warm", None, Trajectory(["red"])), "message dicts in a list or a Trajectory"),  # type: ignore[list-item]
+        (("warm", None, [Broken()]), "no message"),
+        ((WARM, Trajectory([Broken()])), "no message"),
         ((None, "1 + 1?", "2"), "the id of a row is a text, not NoneType"),
         ((["warm"], None, "red"), "the id of a row is a text, not list"),
         (("warm", 5, "red"), "the prompt of this row is not that"),
