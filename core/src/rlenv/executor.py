@@ -93,7 +93,7 @@ class AsyncExecutor(CallerExecutor):
             from .workers.values import refused
 
             here = workers.pools and attempt.size(SENT_HERE) <= SENT_HERE
-            send = partial(workers.submit, attempt, slot)
+            send = partial(workers.submit, attempt, slot, None)
             unsent = refused("pool", "it took too long to pickle")
             sent = (yield Await(off_loop(send, 1, lost=unsent))) if not here else send()
             reply = yield Await(sent)

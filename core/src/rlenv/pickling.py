@@ -61,11 +61,9 @@ def _cannot(stage: object, why: str) -> str:
             _by_value(value)
         except Exception as err:  # noqa: BLE001 - as above
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
-            reason = " ".join(str(err).split())
+            why = " ".join(str(err).split())
             remedy = 'create it inside the function, or write async def with where = "caller"'
-            return (
-                f"{name} ({kind}) cannot be sent there ({reason}): {remedy} to run in this process"
-            )
+            return f"{name} ({kind}) cannot be sent there ({why}): {remedy} to run in this process"
     return f"it cannot be sent there ({why}): move it into a module that the worker can import"
 
 

@@ -88,9 +88,7 @@ class WorkerExecutor:
         self.learn(attempt, slot, (yield Await(self.submit(attempt, slot, size))))
         return attempt.known.pop(0)
 
-    def submit(
-        self, attempt: Attempt, slot: CompiledSlot, size: int | None = None
-    ) -> Future[Reply]:
+    def submit(self, attempt: Attempt, slot: CompiledSlot, size: int | None) -> Future[Reply]:
         """Send one attempt on from where its log ends, at ``slot``."""
         env = slot.env
         return self._sent("Runner", env, wire.encode_payload(attempt), self._decode[env], size)
