@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from math import isfinite, nan
 from operator import index
 from typing import SupportsIndex, TypeAlias
 
-from attrs import converters, evolve, field, frozen
+from attrs import converters, evolve, field, frozen, validators
 
 from .errors import Fault as Fault  # noqa: PLC0414 - a value, which VerifierFault carries
 from .errors import VerifierFault
@@ -100,15 +100,14 @@ class Task:
 
 
 def _ids(ids: Iterable[SupportsIndex]) -> tuple[int, ...]:
-    given = tuple(ids)
-    made = tuple(map(index, given))
-    if bool in map(type, given) or min(made, default=0) < 0:
-        raise ValueError("token ids are integers, 0 or more")
+    made = tuple(map(index, given := tuple(ids)))
+    if bool in map(type, given) or min(made, default=0) < 0 or max(made, default=0) >> 63:
+        raise ValueError("token ids are integers, 0 or more and below 2**63")
     return made
 
 
 def _floats(numbers: Iterable[float]) -> tuple[float, ...]:
-    return tuple(map(float, numbers))
+    return tuple([float(n) if hasattr(n, "__float__") and n <= 0 else nan for n in numbers])
 
 
 @frozen
@@ -118,21 +117,31 @@ class Tokens:
     Args:
         prompt_ids: all that it was given in this call, what was said before included.
         ids: what it sampled, with the token that ended the turn.
-        logprobs: of each sampled id when it was sampled, as natural logarithms; None where the endpoint tells none.
+        logprobs: of each sampled id when it was sampled, as natural logarithms, each 0 or less; None where the endpoint
+            tells none.  -inf is an error, since an id of probability 0 is not sampled.
         exact: the endpoint told these ids; False where they were made of the text afterwards.
 
     Raises:
-        ValueError: for an id that is not an integer of 0 or more, or logprobs that are not one finite number an id.
+        TypeError: for an id that is not an integer, or ``exact`` that is not a bool.
+        ValueError: for an id below 0 or above 63 bits, or logprobs that are not one finite number of 0 or less an id.
     """
 
     prompt_ids: tuple[int, ...] = field(converter=_ids)
     ids: tuple[int, ...] = field(converter=_ids)
     logprobs: tuple[float, ...] | None = field(default=None, converter=converters.optional(_floats))
-    exact: bool = True
+    exact: bool = field(default=True, validator=validators.instance_of(bool))
 
     def __attrs_post_init__(self) -> None:
         if self.logprobs is not None and [*map(isfinite, self.logprobs)] != [True] * len(self.ids):
-            raise ValueError(f"logprobs are {len(self.ids)} finite numbers, one for each id")
+            raise ValueError(f"logprobs are {len(self.ids)} finite numbers <= 0, one for each id")
+
+
+def _messages(messages: Iterable[Mapping[str, object]]) -> tuple[Mapping[str, object], ...]:
+    return tuple(messages)  # a converter of its own: for `tuple`, mypy rejects a list
+
+
+def _calls(calls: Iterable[Tokens]) -> tuple[Tokens, ...]:
+    return tuple(calls)
 
 
 @frozen
@@ -148,8 +157,8 @@ class Trajectory:
         ValueError: for more calls than messages of the assistant, or what is not Tokens.
     """
 
-    messages: tuple[Mapping[str, object], ...] = field(converter=tuple)
-    tokens: tuple[Tokens, ...] = field(default=(), converter=tuple)
+    messages: tuple[Mapping[str, object], ...] = field(converter=_messages)
+    tokens: tuple[Tokens, ...] = field(default=(), converter=_calls)
 
     def __attrs_post_init__(self) -> None:
         said = sum(each.get("role") == "assistant" for each in self.messages) if self.tokens else 0

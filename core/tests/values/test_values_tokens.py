@@ -32,11 +32,14 @@ def test_a_call_holds_what_was_given_and_what_was_sampled():
     assert pickle.loads(pickle.dumps(SECOND)) == SECOND
 
 
-@pytest.mark.parametrize("ids", [[-1], [True], [1, False]])
-def test_a_token_id_is_an_integer_of_0_or_more(ids):
+@pytest.mark.parametrize("ids", [[-1], [True], [1, False], [1 << 63], [0, 1 << 200]])
+def test_a_token_id_is_an_integer_from_0_to_63_bits(ids):
     for given in ((ids, []), ([], ids)):
-        with pytest.raises(ValueError, match="token ids are integers, 0 or more"):
+        with pytest.raises(
+            ValueError, match=r"token ids are integers, 0 or more and below 2\*\*63"
+        ):
             Tokens(*given)
+    assert Tokens([(1 << 63) - 1], []).prompt_ids == ((1 << 63) - 1,)
 
 
 @pytest.mark.parametrize("ids", [["a"], [1.0], [None], 7])
@@ -45,16 +48,30 @@ def test_what_is_no_integer_is_no_token_id(ids):
         Tokens([], ids)
 
 
-@pytest.mark.parametrize("logprobs", [[], [0.0, 0.0], [math.nan], [-math.inf]])
-def test_there_is_one_finite_logprob_for_each_id(logprobs):
-    with pytest.raises(ValueError, match="1 finite numbers, one for each id"):
+@pytest.mark.parametrize("logprobs", [[], [0.0, 0.0], [math.nan], [-math.inf], [math.inf], [1e-9], [2], [True], ["-1"], [None], "0"])  # fmt: skip
+def test_there_is_one_finite_logprob_of_0_or_less_for_each_id(logprobs):
+    with pytest.raises(ValueError, match="1 finite numbers <= 0, one for each id"):
         Tokens([], [4], logprobs)
+
+
+@pytest.mark.parametrize("exact", ["no", None, 1])
+def test_exact_is_a_bool(exact):
+    with pytest.raises(TypeError, match="exact"):
+        Tokens([], [], exact=exact)
 
 
 def test_a_trajectory_holds_a_call_for_each_of_the_last_messages_of_the_assistant():
     assert Trajectory(TALK).tokens == ()
     assert Trajectory(TALK, [SECOND]).tokens == (SECOND,)
     assert Trajectory(TALK, iter([FIRST, SECOND])).tokens == (FIRST, SECOND)
+
+
+def test_a_trajectory_takes_lists_that_have_a_type():
+    messages: list[dict[str, str]] = [*TALK]
+    tokens: list[Tokens] = [FIRST, SECOND]
+    made = Trajectory(messages, tokens)  # mypy reads this too
+
+    assert (made.messages, made.tokens) == (TALK, (FIRST, SECOND))
 
 
 @pytest.mark.parametrize("tokens", [[FIRST] * 3, [FIRST, [7]], [None]])
