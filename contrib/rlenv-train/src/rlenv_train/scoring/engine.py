@@ -162,7 +162,7 @@ class ScoringEngine(Environment):
         return self._queue.put((task, response), priority, timeout)
 
     def metrics(self) -> dict[str, float]:
-        """Numbers by name since the engine was made; the reference explains each."""
+        """Numbers by name since the engine was made; docs/how-to/gpu-waits.md explains each."""
         return self._numbers(self._recorder.sums())
 
     def close(self) -> None:
