@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, cast
 
+from attrs import define
 from rlenv import ConfigError, Environment, Verdict
 
 from .batch import all_input, judge
@@ -63,7 +64,7 @@ def trl_reward(
     return TrlReward(
         env,
         Columns(answer, tuple(info), id),
-        also=also,
+        also=tuple(also),
         weights=factors,
         step_weight=checked_weight(step_weight),
         name=name,
@@ -71,24 +72,20 @@ def trl_reward(
     )
 
 
+@define(slots=False, eq=False)
 class TrlReward:
     """What ``trl_reward`` returns: ``await reward(prompts, completions, **columns)``; may be pickled."""
 
-    def __init__(
-        self,
-        source: AnyEnvironment,
-        columns: Columns,
-        *,
-        also: Sequence[RewardFunction],
-        weights: Sequence[float],
-        step_weight: float,
-        name: str,
-        patience: Patience,
-    ) -> None:
-        self.env = open_environment(source)
-        self.__name__ = name
-        self._source, self._columns, self._patience = source, columns, patience
-        self._also, self._weights, self._step_weight = tuple(also), tuple(weights), step_weight
+    _source: AnyEnvironment
+    _columns: Columns
+    _also: tuple[RewardFunction, ...]
+    _weights: tuple[float, ...]
+    _step_weight: float
+    _name: str
+    _patience: Patience
+
+    def __attrs_post_init__(self) -> None:
+        self.env, self.__name__ = open_environment(self._source), self._name
 
     async def __call__(
         self,

@@ -12,12 +12,8 @@ from rlenv_cli.scores import ScoreRow
 
 Message: TypeAlias = dict[str, object]
 Side: TypeAlias = str | list[Message]
-OPTIONAL = (
-    "name",
-    "tool_call_id",
-    "reasoning_content",
-    "tool_calls",
-)  # keys of a message besides role and content
+# Keys of a message besides role and content.
+OPTIONAL = ("name", "tool_call_id", "reasoning_content", "tool_calls")
 
 
 class LeftOut(Exception):
@@ -64,7 +60,8 @@ class Renderer:
         if task is None:
             raise LeftOut("no prompt")
         if not self.text:
-            return self._messages(task.messages), self._messages([_said(response)])
+            said = {"role": "assistant", "content": response}
+            return self._messages(task.messages), self._messages([said])
         if len(task.messages) > 1:
             raise LeftOut("a prompt of several messages, and --text writes strings")
         return _sound(task.prompt), _sound(response)
@@ -86,18 +83,9 @@ class Renderer:
 
     def _message(self, message: Mapping[str, object]) -> Message:
         """Only keys that trainers read: nothing else that a response holds gets into the data."""
-        made: Message = {
-            "role": _sound(str(message.get("role"))),
-            "content": _content(message.get("content")),
-        }
-        for key in OPTIONAL:
-            if key in self.keys:
-                made[key] = _optional(key, message.get(key))
-        return made
-
-
-def _said(response: str) -> Message:
-    return {"role": "assistant", "content": response}
+        role, content = _sound(str(message.get("role"))), _content(message.get("content"))
+        given = {key: _optional(key, message.get(key)) for key in OPTIONAL if key in self.keys}
+        return {"role": role, "content": content, **given}
 
 
 def _optional(key: str, value: object) -> object:

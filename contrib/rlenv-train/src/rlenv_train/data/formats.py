@@ -23,9 +23,7 @@ class Counts:
     """What the summary of an export says."""
 
     written: int = 0
-    tied: int = (
-        0  # pairs of dpo that had others with the same rewards; groups of grpo with equal rewards
-    )
+    tied: int = 0  # pairs of dpo with others of the same rewards; groups of grpo with equal rewards
     responses: Counter[str] = Factory(Counter)  # left out, by reason
     tasks: Counter[str] = Factory(Counter)  # tasks that gave nothing, by reason
 

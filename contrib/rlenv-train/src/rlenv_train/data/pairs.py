@@ -10,9 +10,7 @@ from attrs import frozen
 from .index import Scored
 
 WIDEST = 64  # responses at either end of a group that length matching tries
-NARROW = (
-    8  # and where lengths do not count: more than one, since the best and the worst may be one text
-)
+NARROW = 8  # and where lengths do not count: several, since the best and the worst may be one text
 
 
 @frozen
