@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
-from rlenv import Composite, ConfigError, Environment, Fault, RlenvError, Task, Verdict
+from rlenv import Composite, ConfigError, Environment, Fault, RlenvError, Slot, Task, Verdict
 
 from .batch import needs_no_group
 from .combine import LARGEST
@@ -126,9 +126,9 @@ class Judge:
         return Verdict(None, fault=Fault("input", str(error)))
 
 
-def stages(held: Environment | Composite, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """(path, stage) of every stage; a composite comes before its own."""
+def slots(held: Environment | Composite, prefix: str = "") -> Iterator[tuple[str, Slot]]:
+    """(path, slot) of every stage; a composite comes before its own."""
     for slot in held.slots:
-        yield prefix + slot.name, slot.stage
+        yield prefix + slot.name, slot
         if isinstance(slot.stage, Composite):
-            yield from stages(slot.stage, f"{prefix}{slot.name}/")
+            yield from slots(slot.stage, f"{prefix}{slot.name}/")

@@ -11,7 +11,7 @@ from .batch import reason
 from .environments import AnyEnvironment
 from .metrics import stage_scores
 from .rows import Message, Response, inner_field
-from .single import Asked, Judge, Options, stages
+from .single import Asked, Judge, Options, slots
 
 if TYPE_CHECKING:
     from verl import DataProto
@@ -104,5 +104,5 @@ class VerlJudge(Judge):
             "score": reward if verdict.scored else reward or -0.0,
             "unscored": float(not verdict.scored),
             "fault": "" if verdict.scored else reason(verdict).partition(" ")[0],
-            **{f"stage/{path}": scores.get(path, 0.0) for path, _ in stages(self.env)},
+            **{f"stage/{path}": scores.get(path, 0.0) for path, _ in slots(self.env)},
         }

@@ -18,8 +18,6 @@ from rlenv.record import dumps
 from rlenv_cli.console import one_line, visible
 from rlenv_cli.scores import Header, ScoreRow, ScoresReader
 
-NO_TASK = "no task"
-
 
 class Scored(NamedTuple):
     """A response with a reward: its row, where its line begins, and what choosing needs of it."""

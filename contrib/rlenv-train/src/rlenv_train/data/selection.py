@@ -19,14 +19,12 @@ class Selection:
         best: task id to its best response, in the order of the file.
         tied: tasks of which another response has the same reward.
         unscored: tasks without any reward.
-        responses: responses without a reward, of all tasks.
         nameless: responses that name no task.
     """
 
     best: Mapping[str, Scored]
     tied: int
     unscored: tuple[str, ...]
-    responses: int
     nameless: int
 
     @property
@@ -50,4 +48,4 @@ def select(index: Index, tasks: Collection[str] = ()) -> Selection:
     best = {task: best_of(group) for task, group in index.tasks.items() if group}
     tied = sum(ties(index.tasks[task], entry) > 0 for task, entry in best.items())
     unscored = tuple(task for task in dict.fromkeys([*index.tasks, *tasks]) if task not in best)
-    return Selection(best, tied, unscored, index.unscored.total(), index.nameless)
+    return Selection(best, tied, unscored, index.nameless)

@@ -40,16 +40,16 @@ def _left(form: str, counts: Counts) -> Iterator[str]:
 
 def show_selection(index: Index, found: Selection, out: Path | None) -> None:
     """The mean of the best, ties, and what has no reward."""
-    _show(f"best of {_total(index)}", _selected(found), len(found.best), out)
+    _show(f"best of {_total(index)}", _selected(index, found), len(found.best), out)
 
 
-def _selected(found: Selection) -> Iterator[str]:
+def _selected(index: Index, found: Selection) -> Iterator[str]:
     if found.mean is not None:
         yield f"mean reward of the best: {found.mean:.4f}"
     if found.tied:
         yield f"tied: {amount(found.tied, 'task')}: the first row was taken"
-    if found.responses:
-        yield f"unscored: {amount(found.responses, 'response')}"
+    if unscored := index.unscored.total():
+        yield f"unscored: {amount(unscored, 'response')}"
     if found.nameless:
         yield f"no task: {amount(found.nameless, 'response')}"
     if found.unscored:

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import fields, frozen
-from rlenv import Composite, Slot, Task
+from rlenv import Composite, Environment, Task
+
+from rlenv_train.single import slots
 
 from .sampling import shares
 
@@ -48,7 +50,7 @@ class Diversity:
 
 
 def diversity(
-    slots: Mapping[str, Sequence[Slot]],
+    environments: Mapping[str, Environment],
     tasks: Mapping[str, Sequence[Task]],
     ratios: Mapping[str, float],
 ) -> Diversity:
@@ -60,17 +62,15 @@ def diversity(
     for name, found in tasks.items():
         both = sum(n for prompt, n in prompts[name].items() if owners[prompt] > 1)
         families, again = len(set(map(_family, found))), len(found) - len(prompts[name])
-        kinds = tuple(sorted(set(archetypes(slots[name]))))
+        kinds = tuple(sorted(set(archetypes(environments[name]))))
         made.append(Member(name, kinds, share[name], len(found), families, again, both))
     return Diversity(tuple(made))
 
 
-def archetypes(slots: Sequence[Slot]) -> Iterator[str]:
+def archetypes(env: Environment) -> Iterator[str]:
     """The plugin of each stage; "function" for what no plugin provides."""
-    for slot in slots:
-        if isinstance(slot.stage, Composite):
-            yield from archetypes(slot.stage.slots)
-        else:
+    for _, slot in slots(env):
+        if not isinstance(slot.stage, Composite):
             plugin, slash, _ = slot.kind.partition("/")
             yield plugin if slash and ":" not in slot.kind else "function"
 

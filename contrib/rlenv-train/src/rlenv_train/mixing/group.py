@@ -218,8 +218,7 @@ class EnvironmentGroup(Environment):
 
     def diversity(self) -> Diversity:
         """Archetypes, families and duplicates of the tasks; ``print`` shows a table."""
-        slots = {name: env.slots for name, env in self.environments.items()}
-        return diversity(slots, self._by_name(), self.ratios)
+        return diversity(self.environments, self._by_name(), self.ratios)
 
     def close(self) -> None:
         """Close all members."""

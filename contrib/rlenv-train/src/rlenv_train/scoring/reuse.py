@@ -18,7 +18,7 @@ from rlenv.references import FileFunction
 from rlenv.stages import attribute
 
 from rlenv_train.metrics import every_result
-from rlenv_train.single import stages
+from rlenv_train.single import slots
 
 
 class Key(NamedTuple):
@@ -36,9 +36,9 @@ def leaves(env: Environment) -> Iterator[tuple[str, object]]:
     members: Mapping[str, Environment] | None = getattr(env, "environments", None)
     for member in (members or {}).values():
         yield from leaves(member)
-    for path, stage in stages(env) if members is None else ():
-        if not isinstance(stage, Composite):
-            yield path, stage
+    for path, slot in slots(env) if members is None else ():
+        if not isinstance(slot.stage, Composite):
+            yield path, slot.stage
 
 
 def not_reusable(env: Environment, reuse: Sequence[str], *, stored: bool) -> Iterator[str]:
