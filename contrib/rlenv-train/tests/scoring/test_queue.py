@@ -90,6 +90,22 @@ def test_what_is_cancelled_before_it_starts_never_runs_and_leaves_room(stage):
     assert stage.order == ["first", "two", "three"]
 
 
+def test_cancelled_responses_do_not_pile_up(stage):
+    engine, _ = held(stage, queue=3)
+    with engine:
+        kept = [engine.submit(TASK, name, priority=number) for name, number in (("a", 0), ("b", 1))]
+        gone = []
+        for _ in range(100):
+            gone.append(engine.submit(TASK, "x" * 1000, timeout=0))
+            assert gone[-1].cancel()
+        assert engine._queue._waiting.qsize() <= 7
+        assert engine.metrics()["queued"] == 2
+        kept.append(engine.submit(TASK, "c", priority=2, timeout=0))
+        stage.gate.set()
+        assert wait(kept + gone, 20).not_done == set()
+    assert stage.order == ["first", "c", "b", "a"]
+
+
 def test_a_full_queue_makes_the_caller_wait(stage):
     engine, _ = held(stage, queue=1)
     with engine:
@@ -122,7 +138,7 @@ def test_close_cancels_what_waits_and_finishes_what_runs(stage):
     stage.gate.set()
     engine.close()
     assert first.result(0).value == 0.0
-    assert all(future.done() for future in waiting)
+    assert wait(waiting, 0).not_done == set()
     assert stage.order[0] == "first"
     with pytest.raises(RuntimeError):
         engine.submit(TASK, "1")

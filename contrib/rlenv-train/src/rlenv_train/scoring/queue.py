@@ -30,7 +30,7 @@ class SubmitQueue:
         for name, number in (("queue", size), ("at_once", at_once)):
             if type(number) is not int or number < 1:
                 raise ConfigError(f"{name} is an integer, 1 or more, not {number!r}")
-        self._verify, self._room, self._count = verify, Semaphore(size), count()
+        self._verify, self._size, self._room, self._count = verify, size, Semaphore(size), count()
         self._waiting: PriorityQueue[tuple[float, int, Future[Verdict], Row]] = PriorityQueue()
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="rlenv-submit")
 
@@ -45,6 +45,12 @@ class SubmitQueue:
         if not self._room.acquire(timeout=timeout):
             raise Full("the queue is full: make it longer, or wait for a result")
         future.add_done_callback(lambda done: self._room.release() if done.cancelled() else None)
+        if self._waiting.qsize() > 2 * self._size:  # most are cancelled
+            with self._waiting.mutex:
+                entries = self._waiting.queue
+                # Whoever waits for a cancelled future is told by the second condition.
+                kept = [e for e in entries if not e[2].cancelled() or e[2].set_running_or_notify_cancel()]  # fmt: skip
+                entries[:] = sorted(kept)
         self._waiting.put((first, next(self._count), future, row))
         try:
             self._threads.submit(self._run)
@@ -73,5 +79,7 @@ class SubmitQueue:
         self._threads.shutdown(wait=False, cancel_futures=True)
         with suppress(Empty):
             while True:
-                self._waiting.get_nowait()[2].cancel()
+                future = self._waiting.get_nowait()[2]
+                future.cancel()
+                future.set_running_or_notify_cancel()  # or `wait` would not return
         self._threads.shutdown()
