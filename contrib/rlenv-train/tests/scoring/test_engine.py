@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
+import weakref
 from threading import Lock, Thread
 
 import pytest
@@ -11,8 +13,10 @@ import rlenv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv import ConfigError, Environment, Outcome, Task, UnknownTask
+from rlenv.workers import usable_cpus
 from rlenv_train import EnvironmentGroup, ScoringEngine, trl_reward
 from rlenv_train.scoring import engine as scoring
+from rlenv_train.scoring.budget import advice
 
 TASKS = [Task(f"{n}?", answer=str(n), id=f"t{n}") for n in range(4)]
 
@@ -294,6 +298,32 @@ def test_stages_in_a_composite_are_counted_by_themselves():
         engine.verify(TASKS[1], "1")
         names = [name for name in engine.metrics() if name.startswith("stage_seconds/")]
     assert names == ["stage_seconds/tests/a", "stage_seconds/tests/b"]
+
+
+def test_an_engine_leaves_no_hook_behind(stage, monkeypatch):
+    hooks = []
+    monkeypatch.setattr(os, "register_at_fork", lambda **given: hooks.append(given))
+    engine = ScoringEngine(Environment("sums", stage, TASKS))
+    assert (hooks, engine in scoring.ENGINES) == ([], True)
+
+    known = weakref.ref(engine)
+    del engine
+    gc.collect()
+    assert known() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs an affinity mask")
+def test_an_engine_counts_the_processors_that_it_may_use(stage):
+    with ScoringEngine(Environment("sums", stage)) as engine:
+        assert engine.metrics()["workers"] == usable_cpus()
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        with ScoringEngine(Environment("sums", stage)) as engine:
+            assert engine.metrics()["workers"] == 1
+        assert "on 1 cores" in advice(9.0, {"s": 8.0}, ["s"], 1, 5.0)
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from math import ceil
+
+from rlenv.workers import usable_cpus
 
 
 def workers_needed(seconds: float, spent: float, workers: int, budget: float) -> int | None:
@@ -40,6 +41,7 @@ def advice(
     most = max(stages, key=lambda path: stages[path], default="none")
     remedy = "more workers do not help: submit responses while the policy generates, or make this stage cheaper"
     if needed is not None:
-        remedy = f"{needed} workers would do (workers={needed}; now {workers}, on {os.cpu_count()} cores)"
+        cores = usable_cpus()
+        remedy = f"{needed} workers would do (workers={needed}; now {workers}, on {cores} cores)"
     text = f"verifier-bound: a batch took {seconds:.3g} s, the budget is {budget:g} s"
     return f"{text}; stage {most} took most, {stages.get(most, 0.0):.3g} s; {remedy}"

@@ -11,12 +11,13 @@ from functools import partial
 from itertools import islice
 from threading import RLock
 from time import perf_counter
-from typing import Self, TypeAlias
-from weakref import WeakMethod
+from typing import TypeAlias
+from weakref import WeakSet
 
 from rlenv import ConfigError, Environment, RowExecutor, Task, UnknownTask, Verdict
 from rlenv.authoring import key_id
 from rlenv.stages import attribute
+from rlenv.workers import usable_cpus
 
 from rlenv_train.environments import AnyEnvironment, open_environment
 from rlenv_train.mixing import EnvironmentGroup
@@ -83,17 +84,16 @@ class ScoringEngine(Environment):
         self._reusable, self._key_id = not problems, key_id() if cache else ""
         places = {path: attribute(stage, "where") for path, stage in leaves(self.env)}
         self._in_workers = [path for path in places if workers or places[path] == "worker"]
-        self._processes = workers or os.cpu_count() or 1
+        self._processes = workers or usable_cpus()
         many = at_once or (64 if "caller" in places.values() else 2 * self._processes)
         self._make_queue = partial(SubmitQueue, self._verified, queue, many)
-        begin = WeakMethod(self._begin(self._cache)._begin)
-        os.register_at_fork(after_in_child=lambda: (again := begin()) and again(None))
+        self._begin(self._cache)
+        ENGINES.add(self)
 
-    def _begin(self, file: VerdictCache | None) -> Self:
+    def _begin(self, file: VerdictCache | None) -> None:
         """Make what has threads and locks; a forked child has its own, and no cache: SQLite forbids that."""
         self._telling, self._recorder, self._queue = RLock(), Recorder(), self._make_queue()
         self._file, self._before = file, dict[str, float]()
-        return self
 
     def __getattr__(self, name: str) -> object:
         """What an environment holds: its name, tasks, slots and so on."""
@@ -289,3 +289,14 @@ class ScoringEngine(Environment):
         errors = self._cache.errors if self._cache else 0
         now = {"queued": self._queue.waiting, "workers": self._processes, "cache_errors": errors}
         return {**numbers(sums), **now}
+
+
+ENGINES = WeakSet[ScoringEngine]()
+
+
+def _begin_again() -> None:
+    for engine in list(ENGINES):
+        engine._begin(None)
+
+
+os.register_at_fork(after_in_child=_begin_again)
