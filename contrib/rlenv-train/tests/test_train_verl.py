@@ -79,3 +79,9 @@ def test_a_stage_that_compares_is_an_error_at_construction():
     wanted = r"longest: compares .* verl gives one at a time"
     with Environment("best", [Longest()]) as env, pytest.raises(ConfigError, match=wanted):
         verl_score(env)
+
+
+@pytest.mark.parametrize("name", ["unscore", "groups", "takes_groups", "who", "env"])
+def test_an_option_that_it_does_not_have_raises(env, name):
+    with pytest.raises(TypeError, match=name):
+        verl_score(env, **{name: True})

@@ -74,6 +74,12 @@ class Sample(Protocol):
     remove_sample: bool
 
 
+class GroupJudge(Judge):
+    """For slime, whose ``--group-rm`` gives the samples of a task together."""
+
+    takes_groups = True
+
+
 def slime_reward(
     env: AnyEnvironment, **options: Unpack[Options]
 ) -> Callable[..., Awaitable[float | list[float]]]:
@@ -88,7 +94,7 @@ def slime_reward(
             ``id``, the key of the sample's metadata that holds the id of a task of the environment, "id" by
             default; ``patience``, how many calls in a row may stay without a score, 1000 by default.
     """
-    one = Judge(env, "slime", groups=True, **options)
+    one = GroupJudge(env, "slime", **options)
 
     async def custom_rm(
         args: object,  # noqa: ARG001 - slime's signature

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import ClassVar, NamedTuple, TypedDict
 
 from rlenv import Composite, ConfigError, Environment, Fault, RlenvError, Slot, Task, Verdict
 
@@ -41,7 +41,6 @@ class Judge:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
         who: the framework, for messages.
         id: the key of ``info`` that holds the id of a task.
-        groups: it may give whole groups too.
         unscored: the number for an unscored response, where the framework has nothing else.
         patience: how many calls of ``rewards`` in a row may stay without a score; None: any number.
 
@@ -50,20 +49,21 @@ class Judge:
             or the patience is not a positive integer.
     """
 
+    takes_groups: ClassVar[bool] = False  # the framework may give whole groups too
+
     def __init__(
         self,
         env: AnyEnvironment,
         who: str,
         id: str = "id",  # noqa: A002 - the field's name
         *,
-        groups: bool = False,
         unscored: float = 0.0,
         patience: int | None = 1000,
     ) -> None:
         if not abs(unscored) <= LARGEST:  # NaN is not
             raise ConfigError(f"unscored is a finite number of 32 bits, not {unscored!r}")
         self.env = open_environment(env)
-        if not groups:
+        if not self.takes_groups:
             needs_no_group(self.env, who)
         self._id, self._unscored, self.first = id, unscored, True
         self._patience = None if patience is None else Patience(patience)
