@@ -45,8 +45,8 @@ TASK = Task("1+1=", answer="2", info={"level": 3})
 def env(tmp_path):
     (tmp_path / "mine.py").write_text(textwrap.dedent(FILE))
 
-    def made(function="load_environment", timeout=60, **arguments):
-        options = {"function": f"./mine.py:{function}", "arguments": arguments}
+    def made(function="load_environment", timeout=60, scale=(0, 1), **arguments):
+        options = {"function": f"./mine.py:{function}", "arguments": arguments, "scale": [*scale]}
         stage = {"use": "train/verifiers", "timeout": timeout, "options": options}
         return Environment.from_dict({"name": "x", "stage": [stage]}, base_dir=tmp_path)
 
@@ -68,17 +68,28 @@ def test_the_rubric_of_an_environment_scores(env):
         ("load_environment", {"first": "raises"}, "RuntimeError: broken"),
         ("load_environment", {"first": "none"}, "return 0.0 for a response that you cannot read"),
         ("load_environment", {"first": "compares"}, "none of which compares responses"),
-        ("load_environment", {"weight": 2.0}, "set scale = [lowest, highest]"),
+        (
+            "load_environment",
+            {"weight": 2.0},
+            "a weight is negative: set scale = [-1, 2] in options",
+        ),
         ("load_environment", {"other": 1}, "unexpected keyword argument 'other'"),
         ("empty", {}, "a rubric needs functions"),
     ],
 )
 def test_what_verifiers_scores_as_zero_is_a_fault(env, function, arguments, says):
     with env(function, **arguments) as made:
-        fault = made.evaluate(TASK, "3" if "weight" in arguments else "2").results[0].fault  # fmt: skip
+        fault = made.evaluate(TASK, "2").results[0].fault
 
     assert fault.kind in ("error", "contract")
     assert says in fault.message
+
+
+def test_a_rubric_that_punishes_scores_all_responses_in_its_scale(env):
+    with env(weight=2.0, scale=(-1, 2)) as made:
+        values = [made.evaluate(TASK, text).value for text in ("2", "2222", "3")]
+
+    assert values == pytest.approx([2 / 3, 1 / 3, 0.0])
 
 
 def test_a_function_that_hangs_is_killed(env):

@@ -69,8 +69,7 @@ def number_of(reward: object) -> float | None:
     Raises:
         ScoreError: it is something else.
     """
-    item = getattr(reward, "item", None)
-    number = item() if callable(item) else reward
+    number = item() if callable(item := getattr(reward, "item", None)) else reward
     if number is not None and not isinstance(number, SupportsFloat):
         raise ScoreError(f"a reward is a number, not {number!r:.80}")
     return None if number is None else float(number)

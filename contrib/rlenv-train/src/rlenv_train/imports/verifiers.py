@@ -38,9 +38,8 @@ class Verifiers(Imported):
         from verifiers.types import State
 
         task = attempt.task
-        row = {"prompt": task.messages, "answer": task.answer, "info": dict(task.info)}
-        state = State(input={**row, "example_id": 0})
-        state.update(completion=completion_of(attempt), task={}, timing={}, trajectory=[])
+        row = {"prompt": task.messages, "answer": task.answer, "info": dict(task.info), "example_id": 0}  # fmt: skip
+        state = State(input=row, completion=completion_of(attempt), task={}, timing={}, trajectory=[])  # fmt: skip
         found = [row for rubric in self._rubrics for row in _rewards(rubric, state)]
         lacks = any(weight and reward is None for _, weight, reward in found)
         total = None if lacks else sum(weight * (reward or 0.0) for _, weight, reward in found)
@@ -48,11 +47,13 @@ class Verifiers(Imported):
 
     @cached_property
     def _rubrics(self) -> list[Rubric]:
-        made = settled(self.function(**self.arguments))
-        rubric = getattr(made, "rubric", made)
+        rubric = getattr(made := settled(self.function(**self.arguments)), "rubric", made)
         rubrics = [*getattr(rubric, "rubrics", [rubric])]  # of a RubricGroup
         if any(one.has_group_rewards or not one.funcs for one in rubrics):
             raise ConfigError("a rubric needs functions, none of which compares responses")
+        weights = [weight for one in rubrics for weight in one.weights]
+        if (low := sum(weight for weight in weights if weight < 0)) < 0 <= self.scale[0]:
+            raise ConfigError(f"a weight is negative: set scale = [{low:g}, {sum(weights) - low:g}] in options")  # fmt: skip
         return rubrics
 
 
