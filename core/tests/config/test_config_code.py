@@ -97,3 +97,6 @@ def test_an_env_toml_from_a_stranger_names_no_function(load, key, use):
 def test_what_may_be_named_is_as_for_use(load, use, message):
     with pytest.raises(ConfigError, match=message):
         load(function=use)
+    if ":" in str(use):  # else it may be meant for another type of the union
+        with pytest.raises(ConfigError, match=message):
+            load(function="./reward.py:half", other=use)

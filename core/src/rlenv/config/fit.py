@@ -64,7 +64,8 @@ def _union(value: object, kind: object, path: str, problems: Problems) -> object
         fitted = fit(value, arm, path, trial)
         if not trial.found:
             return fitted
-        if all(where != path for where, _ in trial.found):
+        is_reference = (get_origin(arm) or arm) is Callable and ":" in str(value)
+        if is_reference or all(where != path for where, _ in trial.found):
             deepest = deepest or trial.found  # the container is right, something in it is not
     problems.found += deepest
     return BAD if deepest else _misfit(value, kind, path, problems)
