@@ -43,7 +43,9 @@ def write(tag, seq, body):
 def report():
     """The report of the item that runs, with its part of the board."""
     cells = server().board
-    at = board.FIRST + board.WIDTH * cells.q[board.CURRENT]
+    slots = range(board.FIRST, board.FIRST + board.WIDTH * board.SLOTS, board.WIDTH)
+    # the loop says which item it runs; without a loop there is one slot
+    at = next((at for at in slots[1:] if cells.q[at] == cells.q[board.CURRENT] > 0), slots[0])
     return cells.q[at : at + board.WIDTH], cells.d[at : at + board.WIDTH]
 
 def mine():
