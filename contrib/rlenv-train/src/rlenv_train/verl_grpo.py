@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-import torch
 from rlenv import ConfigError
-from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage, register_adv_est
+
+if TYPE_CHECKING:
+    import torch
 
 
-@register_adv_est("rlenv_grpo")  # type: ignore[untyped-decorator] # verl is not installed with rlenv
 def rlenv_grpo(
     token_level_rewards: torch.Tensor,
     response_mask: torch.Tensor,
@@ -32,6 +34,9 @@ def rlenv_grpo(
     Raises:
         ConfigError: with ``use_kl_in_reward``, which changes the rewards by which a row is known.
     """
+    import torch
+    from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+
     settings = config or {}
     if settings.get("use_kl_in_reward"):
         lack = "rlenv_grpo does not find unscored responses with algorithm.use_kl_in_reward"
@@ -57,3 +62,9 @@ def rlenv_grpo(
 def is_unscored(token_level_rewards: torch.Tensor) -> torch.Tensor:
     """For each row, whether it has no score: no reward but a zero with the sign that no score has."""
     return (token_level_rewards == 0).all(-1) & token_level_rewards.signbit().any(-1)
+
+
+if find_spec("verl") is not None:  # it loads this module, and calls nothing in it
+    from verl.trainer.ppo.core_algos import register_adv_est
+
+    register_adv_est("rlenv_grpo")(rlenv_grpo)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import json
 
 import attrs
 import pytest
@@ -136,7 +136,7 @@ def test_a_stage_of_a_function_in_a_file_is_cached_by_the_file(path, tmp_path):
 def test_a_copy_of_a_task_has_its_key(value):
     """However the copy shares its parts: here each part is an object of its own."""
     info = {"a": value, "b": [value, value]}
-    copy = ast.literal_eval(repr(info))
+    copy = json.loads(json.dumps(info))
     keys = {key_of("f", "k", Task("p", "p", each), "p") for each in (info, copy)}
     assert len(keys) == 1
     assert keys != {None}
