@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 from rlenv import Verdict
@@ -104,5 +105,9 @@ class VerlJudge(Judge):
             "score": reward if verdict.scored else reward or -0.0,
             "unscored": float(not verdict.scored),
             "fault": "" if verdict.scored else reason(verdict).partition(" ")[0],
-            **{f"stage/{path}": scores.get(path, 0.0) for path, _ in slots(self.env)},
+            **{f"stage/{path}": scores.get(path, 0.0) for path in self._paths},
         }
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        return [path for path, _ in slots(self.env)]

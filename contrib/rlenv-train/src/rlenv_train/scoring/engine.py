@@ -111,14 +111,15 @@ class ScoringEngine(Environment):
     def evaluate(self, prompt: str | Task, response: Response) -> Verdict:
         """The whole verdict; see ``Environment.evaluate``."""
         with self._recorder:
-            key = self._key((prompt, response))
-            return self._find(key) or self._store(key, self.env.evaluate(prompt, response))
+            key, found = self._look_up((prompt, response))
+            return found or self._store(key, self.env.evaluate(prompt, response))
 
     async def aevaluate(self, prompt: str | Task, response: Response) -> Verdict:
         """``evaluate`` for callers with an event loop."""
         with self._recorder:
-            key = self._key((prompt, response))
-            found = await asyncio.to_thread(self._find, key) if self._file else None
+            key, found = None, None
+            if self._file:  # in a thread: the first key takes a hash of all code
+                key, found = await asyncio.to_thread(self._look_up, (prompt, response))
             return found or self._store(key, await self.env.aevaluate(prompt, response))
 
     def evaluate_group(self, prompt: str | Task, responses: Sequence[Response]) -> list[Verdict]:
@@ -228,6 +229,11 @@ class ScoringEngine(Environment):
                 again += others
         for place, verdict in evaluate([row for _, row in again]):
             yield again[place][0], self._store(None, verdict)
+
+    def _look_up(self, row: Row) -> tuple[Key | None, Verdict | None]:
+        """The key of a single row, which only a cache needs, and its verdict there."""
+        key = self._key(row) if self._file else None
+        return key, self._find(key)
 
     def _find(self, key: Key | None) -> Verdict | None:
         verdict = self._file.get(key) if self._file and key else None
