@@ -15,8 +15,7 @@ pytest.importorskip("inspect_ai", reason="Inspect is not installed here: `make t
 
 import inspect_ai
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput
-from inspect_ai.solver import solver
+from inspect_policy import saying
 
 
 @rlenv.stage(where="inline")
@@ -24,18 +23,6 @@ def right(response, prompt, answer):
     if response == "break":
         raise RuntimeError(f"cannot compare with {answer}")
     return prompt == "1+1=" and response == answer
-
-
-@solver
-def saying(replies):
-    """A policy without a model: Inspect's mock model asks a network how many tokens it wrote."""
-    left = list(replies)
-
-    async def solve(state, generate):
-        state.output = ModelOutput.from_content("none", left.pop(0))
-        return state
-
-    return solve
 
 
 def evaluated(env, tmp_path, replies, samples):

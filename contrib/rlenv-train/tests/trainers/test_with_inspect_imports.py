@@ -13,9 +13,8 @@ pytest.importorskip("inspect_ai", reason="Inspect is not installed here: `make t
 
 import inspect_ai
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Score, accuracy, includes, match, mean, pattern, scorer
-from inspect_ai.solver import solver
+from inspect_policy import saying
 from rlenv_train import inspect_scorer
 from rlenv_train.imports.inspect import Inspect, _number
 
@@ -94,17 +93,6 @@ def test_a_scorer_that_calls_a_model_without_one_leaves_the_response_unscored(en
 
     assert fault.kind == "error"
     assert "No model specified" in fault.message
-
-
-@solver
-def saying(replies):
-    left = list(replies)
-
-    async def solve(state, generate):
-        state.output = ModelOutput.from_content("none", left.pop(0))
-        return state
-
-    return solve
 
 
 @scorer(metrics=[mean()])
