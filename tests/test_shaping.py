@@ -54,6 +54,14 @@ def test_form_and_style_without_a_passed_test_earns_nothing(
     assert set(alone) == {0.0}
 
 
+def test_a_byte_order_mark_before_the_fence_costs_nothing() -> None:
+    text = (EXAMPLE / "crashes.md").read_text()
+    with Environment.from_file(EXAMPLE / "env.toml") as env:
+        task = env.tasks.by_id("median")
+
+        assert env.verify(task, "\ufeff" + text) == env.verify(task, text) > 0.5
+
+
 def shaping() -> ModuleType:
     spec = importlib.util.spec_from_file_location("shaping", ROOT / "docs" / "shaping.py")
     assert spec is not None

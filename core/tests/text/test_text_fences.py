@@ -48,6 +48,8 @@ def found(text: str) -> list[tuple[str, str]]:
         ("````md\n```py\nx\n```\n````", [("py", "x\n"), ("", "")]),
         ("```py\r\nx\r\ny\r\n```\r\n", [("py", "x\r\ny\r\n")]),
         ("```py\rx\r```", [("py", "x\r")]),
+        ("\ufeff```py\nx\n```", [("py", "x\n")]),  # behind a byte order mark
+        ("a\n\ufeff```py\nx\n```", [("", "")]),
         ("text ```py\nx\n```", [("", "")]),
         ("\t```\nx\n```", [("", "")]),
     ],
@@ -80,6 +82,12 @@ def test_a_block_tells_where_it_stands() -> None:
     assert block.closed
     assert line_of(text, block.start) == 3
     assert not next(fenced_blocks("```py\nx")).closed
+
+
+def test_a_byte_order_mark_is_not_text_around_a_block() -> None:
+    (block,) = fenced_blocks("\ufeff```py\nx\n```")
+
+    assert block.outer == (0, 12)
 
 
 def test_lines_end_in_three_ways() -> None:

@@ -10,7 +10,7 @@ from attrs import frozen
 
 _ITEM = re.compile(r"(?m:^)[ \t]*+(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 _FENCE = re.compile(  # its indentation and list marks, its run (no code span's), what is behind it
-    r"(?:(?m:^)|(?<=\r))([ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)(`{3,}+(?![^\r\n]*`)|~{3,}+)([^\r\n]*+)(?:\r\n|\r|\n)?"
+    r"(?:(?m:^)|(?<=\r)|\A\ufeff)([ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)(`{3,}+(?![^\r\n]*`)|~{3,}+)([^\r\n]*+)(?:\r\n|\r|\n)?"
 )
 _LABEL = re.compile(r"[\w+#.-]*")
 _TRANSPARENT = ("markdown", "md")  # a whole answer may be wrapped so
