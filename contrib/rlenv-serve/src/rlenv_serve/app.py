@@ -1,0 +1,39 @@
+"""The ASGI application: the routes of every protocol, in the order in which they are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+
+from . import health
+from .episodes import routes as episodes
+from .http.endpoint import Endpoint, route
+from .http.problems import Problem
+from .server import Server
+
+# Paths that begin with a parameter come last.
+ENDPOINTS: Sequence[Endpoint] = (*health.ENDPOINTS, *episodes.ENDPOINTS)
+
+
+def application(server: Server) -> Starlette:
+    """The server as an ASGI application, which opens the server when it starts and closes it when it ends."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with server.running():
+            yield
+
+    handlers = {404: _missing, 405: _missing}
+    routes = [route(server, each) for each in ENDPOINTS]
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    code = "not_found" if status == 404 else "method_not_allowed"
+    told = f"{request.method} {request.url.path[:200]} is no operation of this server; GET /openapi.json lists them"
+    return Problem(status, code, told).response()

@@ -1,0 +1,103 @@
+"""``rlenv serve``."""
+
+from __future__ import annotations
+
+import ipaddress
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import click
+from rlenv import ConfigError, Environment
+from rlenv_cli.console import visible
+
+from rlenv_serve.catalog import Catalog, Served
+from rlenv_serve.keys import Keys, add_key
+from rlenv_serve.server import Server
+from rlenv_serve.state import open_journal
+
+GRACE = 30  # seconds for the requests that run, when the server is asked to end
+BACKLOG = 2048  # connections
+
+
+@click.command("serve")
+@click.argument("envs", metavar="[NAME=]ENV...", nargs=-1)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; other than loopback needs --keys.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0: any that is free.")  # fmt: skip
+@click.option("--keys", type=click.Path(dir_okay=False, path_type=Path), help="A file with the hashes of clients' keys.")  # fmt: skip
+@click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
+@click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
+@click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
+@click.option("--state", default="memory:", show_default=True, metavar="URL", help="Where episodes are kept: memory:.")  # fmt: skip
+def command(
+    *,
+    envs: tuple[str, ...],
+    host: str,
+    port: int,
+    keys: Path | None,
+    new_key: str | None,
+    answers: bool,
+    operator: bool,
+    state: str,
+) -> None:
+    """Serve the environments ENV to trainers and agents over HTTP.
+
+    ENV is a path to an env.toml or the name of an installed environment. NAME is what clients call it; by default it is the
+    environment's own name. Whoever reaches the server may use it, unless --keys is given; so without keys it listens on
+    loopback only.
+
+    Exit status: 0 when it was asked to end; 1 when the port is taken; 2 for an invalid file or argument.
+
+    Example: rlenv serve env.toml --port 8000
+    """
+    if new_key is not None:
+        if keys is None:
+            raise click.UsageError("--new-key needs --keys FILE, the file to add its hash to")
+        click.echo(add_key(keys, new_key, answers=answers, operator=operator))
+        return
+    if not envs:
+        raise click.UsageError("name an environment to serve, as in: rlenv serve env.toml")
+    if keys is None and not _is_loopback(host):
+        raise click.UsageError(f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve --new-key NAME --keys FILE` makes one")  # fmt: skip
+    known = None if keys is None else Keys.from_file(keys)
+    with ExitStack() as opened:
+        catalog = Catalog(_served(each, opened) for each in envs)
+        _run(Server(catalog, keys=known, journal=open_journal(state)), host, port)
+
+
+def _served(given: str, opened: ExitStack) -> Served:
+    """``NAME=ENV`` or ``ENV``, loaded."""
+    name, equals, path = given.partition("=")
+    env = opened.enter_context(Environment.load(path if equals else given))
+    for warning in env.warnings:
+        click.echo(f"rlenv: warning: {visible(warning)}", err=True)
+    if env.group_only:
+        raise ConfigError(f"{given}: {', '.join(env.group_only)} judges responses side by side, and a server judges each alone")  # fmt: skip
+    return Served((name if equals else env.name).lower(), env)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _run(server: Server, host: str, port: int) -> None:
+    import uvicorn
+
+    from rlenv_serve.app import application
+
+    config = uvicorn.Config(
+        application(server), host, port, log_level="warning", access_log=False, server_header=False,
+        timeout_graceful_shutdown=GRACE, ws_max_size=server.limits.body, h11_max_incomplete_event_size=1 << 16,
+    )  # fmt: skip
+    bound = (
+        config.bind_socket()
+    )  # ends the process with status 1, and says why, where the port is taken
+    bound.listen(BACKLOG)  # so that what connects from now on waits until the server is ready
+    url = f"http://{host}:{bound.getsockname()[1]}"
+    click.echo(f"rlenv: serving {', '.join(server.catalog)} on {url}", err=True)
+    with suppress(KeyboardInterrupt):  # uvicorn raises the signal again when it has ended in order
+        uvicorn.Server(config).run(sockets=[bound])

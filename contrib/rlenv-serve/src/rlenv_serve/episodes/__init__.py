@@ -1,0 +1,1 @@
+"""Episodes over HTTP, as Gymnasium has them: begin, step, and ask for the reward."""

@@ -1,0 +1,253 @@
+"""``/episodes``: the operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from rlenv import StageResult, Task
+from starlette.responses import Response
+
+from rlenv_serve.catalog import Catalog, Served
+from rlenv_serve.http.body import check_depth
+from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.http.problems import invalid, not_found
+from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
+from rlenv_serve.sessions.answers import fault_kind, stage_rows
+from rlenv_serve.state.journal import Entry
+
+KEY = "Idempotency-Key"
+KEY_LENGTH = 200
+COUNTS = ("tests_passed", "total_tests")
+HEADERS = {KEY: "a second request with this key is answered as the first was"}
+
+
+class NewEpisode(msgspec.Struct):
+    """What an episode begins with.
+
+    Args:
+        task_id: of a task; where several environments have it, as ``environment/task_id`` or with ``environment``.
+        agent_id: what the client calls its policy.
+        environment: its name on this server; it may be left out where only one has the task.
+        seed: of all that is drawn in the episode.
+    """
+
+    task_id: str
+    agent_id: str = ""
+    environment: str = ""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not -(1 << 62) <= self.seed < 1 << 62:
+            raise ValueError("seed is an integer below 2**62")
+        if len(self.agent_id) > KEY_LENGTH:
+            raise ValueError(f"agent_id has at most {KEY_LENGTH} characters")
+
+
+class EpisodeState(msgspec.Struct):
+    """An episode as its client sees it; ``stop_reason`` is null while it is open."""
+
+    id: str
+    task_id: str
+    status: str
+    steps: int
+    stop_reason: str | None
+
+
+class EpisodeBegun(msgspec.Struct):
+    """A new episode: what the policy is given, and the tools that it may call (``action`` of a step is a tool's name)."""
+
+    episode_id: str
+    environment: str
+    task_id: str
+    agent_id: str
+    observation: Sequence[Mapping[str, object]]
+    tools: Sequence[Mapping[str, object]]
+    value: object = None
+
+
+class StepTaken(msgspec.Struct):
+    """What a step was answered; ``reward`` is null before the end, and where the episode is unscored (``fault`` says why)."""
+
+    episode_id: str
+    step: int
+    observation: Sequence[Mapping[str, object]]
+    text: str
+    done: bool
+    stop_reason: str | None
+    reward: float | None
+    fault: str | None
+    value: object = None
+
+
+class Reward(msgspec.Struct):
+    """The end of an episode; ``reward`` is null where it is unscored, and ``fault`` says why."""
+
+    reward: float | None
+    tests_passed: int | None
+    total_tests: int | None
+    status: str
+    passed: bool | None
+    stop_reason: str
+    fault: str | None
+    fingerprint: str
+    stages: Sequence[Mapping[str, object]]
+
+
+async def begin(call: Call) -> object:
+    """Begin an episode."""
+    asked = call.read(NewEpisode)
+    served, task = _task(call.server.catalog, asked)
+    session = await call.server.sessions.begin(call.tenant, served, task, seed=asked.seed, agent=asked.agent_id, key=_key(call))  # fmt: skip
+    return EpisodeBegun(session.id, served.name, str(task.id), session.begun.agent, session.first.messages, call.server.sessions.tools(session), session.first.value)  # fmt: skip
+
+
+async def step(call: Call) -> object:
+    """Take a step: ``{"action": TOOL, ...arguments}``, ``{"action": "submit", "answer": ...}``, or ``{"action": "message", "content": ...}``."""
+    id_ = call.path["id"]
+    action = _action(call.read(dict))
+    async with call.server.turns.of(call.tenant.name):
+        answer = await call.server.sessions.step(call.tenant, id_, action, key=_key(call))
+    entry = await call.server.sessions.entry(call.tenant, id_)
+    return StepTaken(id_, entry.steps, answer.messages, answer.text, answer.done, answer.stop or None, answer.reward, answer.fault or None, answer.value)  # fmt: skip
+
+
+async def state(call: Call) -> object:
+    """What was accepted of an episode."""
+    return _state(await call.server.sessions.entry(call.tenant, call.path["id"]))
+
+
+async def reward(call: Call) -> object:
+    """The reward.  An open episode ends with this, and is judged as it is."""
+    async with call.server.turns.of(call.tenant.name):
+        entry, verdict = await call.server.sessions.verdict(call.tenant, call.path["id"])
+    counts = _counts(verdict.results)
+    served = call.server.catalog.get(entry.begun.environment)
+    mark = served.env.pass_mark if served else 1.0
+    passed = None if verdict.value is None else verdict.value >= mark
+    stop = entry.ended.stop if entry.ended else ""
+    return Reward(verdict.value, *counts, "done", passed, stop, fault_kind(verdict) or None, verdict.fingerprint, stage_rows(verdict))  # fmt: skip
+
+
+async def delete(call: Call) -> object:
+    """Forget an episode."""
+    await call.server.sessions.delete(call.tenant, call.path["id"])
+    return Response(status_code=204)
+
+
+def _task(catalog: Catalog, asked: NewEpisode) -> tuple[Served, Task]:
+    """The one task that was asked for.
+
+    Raises:
+        Problem: 404 when there is none; 422 when several environments have it.
+    """
+    if asked.environment:
+        served = catalog.named(asked.environment)
+        return served, served.task(asked.task_id)
+    name, _, rest = asked.task_id.partition("/")
+    found = [each for each in catalog.values() if asked.task_id in each.env.tasks.ids]
+    if not found and name.lower() in catalog:
+        served = catalog[name.lower()]
+        return served, served.task(rest)
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found)
+        raise invalid(f"several environments have a task {asked.task_id!r:.80}: name one of {names} as environment")  # fmt: skip
+    if not found:
+        if len(catalog) == 1:
+            (served,) = catalog.values()
+            return served, served.task(asked.task_id)
+        raise not_found(f"no environment has a task {asked.task_id!r:.80}")
+    return found[0], found[0].task(asked.task_id)
+
+
+def _action(body: Mapping[str, object]) -> Action:
+    """
+    Raises:
+        Problem: 422 for a body that is no action.
+    """
+    check_depth(body, 64)
+    arguments = dict(body)
+    name = arguments.pop("action", None)
+    match name, arguments:
+        case str(), {"value": value} if name == "value" and len(arguments) == 1:
+            return Action("value", value=value)
+        case "message", {"content": str(text)} if len(arguments) == 1:
+            return say(text)
+        case str(), _ if name and name not in ("message", "value"):
+            return call(name, arguments)
+    tools = f'{{"action": TOOL, ...arguments}}, {{"action": "{SUBMIT}", "answer": TEXT}}'
+    raise invalid(f'a step is {tools}, {{"action": "message", "content": TEXT}} or {{"action": "value", "value": JSON}}')  # fmt: skip
+
+
+def _key(call: Call) -> str:
+    """
+    Raises:
+        Problem: 422 for an idempotency key that is too long.
+    """
+    if len(key := call.header(KEY)) > KEY_LENGTH:
+        raise invalid(f"{KEY} has at most {KEY_LENGTH} characters")
+    return key
+
+
+def _state(entry: Entry) -> EpisodeState:
+    stop = entry.ended.stop if entry.ended else None
+    return EpisodeState(entry.begun.id, entry.begun.task, "done" if entry.ended else "open", entry.steps, stop)  # fmt: skip
+
+
+def _counts(results: Sequence[StageResult]) -> tuple[int | None, int | None]:
+    """``tests_passed`` and ``total_tests`` of the last stage that counts tests, or of its children."""
+    for result in reversed(results):
+        data = result.outcome.data if result.outcome else {}
+        if all(type(data.get(name)) is int for name in COUNTS):
+            return data["tests_passed"], data["total_tests"]  # type: ignore[return-value] # as just seen
+        if (inner := _counts(result.children)) != (None, None):
+            return inner
+    return None, None
+
+
+ENDPOINTS: Sequence[Endpoint] = (
+    Endpoint(
+        "POST",
+        "/episodes",
+        begin,
+        "Begin an episode",
+        NewEpisode,
+        EpisodeBegun,
+        201,
+        tag="episodes",
+        errors=(404, 409, 503),
+        headers=HEADERS,
+    ),
+    Endpoint(
+        "POST",
+        "/episodes/{id}/steps",
+        step,
+        "Take a step",
+        dict[str, object],
+        StepTaken,
+        tag="episodes",
+        errors=(404, 409, 410, 504),
+        headers=HEADERS,
+    ),
+    Endpoint(
+        "GET",
+        "/episodes/{id}",
+        state,
+        "What was accepted of an episode",
+        None,
+        EpisodeState,
+        tag="episodes",
+        errors=(404,),
+    ),
+    Endpoint(
+        "GET",
+        "/episodes/{id}/reward",
+        reward,
+        "The reward; an open episode ends with this",
+        None,
+        Reward,
+        tag="episodes",
+        errors=(404, 409, 410, 504),
+    ),
+    Endpoint("DELETE", "/episodes/{id}", delete, "Forget an episode", status=204, tag="episodes"),
+)

@@ -1,0 +1,1 @@
+"""What every protocol over HTTP shares: requests, answers, errors, keys and limits."""

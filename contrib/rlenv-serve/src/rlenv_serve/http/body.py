@@ -1,0 +1,89 @@
+"""The body of a request: limited while it is read, checked while it is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+
+from .problems import Problem, invalid
+
+T = TypeVar("T")
+DRAINED = (
+    64 << 20
+)  # bytes that are read and dropped: a client that is still sending would not see the answer
+MESSAGE = 500  # characters of a decoder's message
+
+
+async def read(request: Request, limit: int) -> bytes:
+    """The whole body.
+
+    Raises:
+        Problem: 413 for one that is longer than ``limit`` bytes; never more than that is kept.
+    """
+    parts, size = list[bytes](), 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size <= limit:
+                parts.append(part)
+            elif size > limit + DRAINED:
+                break
+            else:
+                parts.clear()
+    except ClientDisconnect:
+        raise Problem(400, "disconnected", "the body ended early") from None
+    if size > limit:
+        raise too_large(limit)
+    return b"".join(parts)
+
+
+def too_large(limit: int) -> Problem:
+    """413."""
+    return Problem(413, "too_large", f"a body has at most {limit:,} bytes; send less in one request", Connection="close")  # fmt: skip
+
+
+def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int) -> T:
+    """JSON as a value of the decoder's type.
+
+    Raises:
+        Problem: 400 for what is not JSON, or nested more than ``depth`` levels deep; 422 for other values.
+    """
+    try:
+        made = decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise invalid(str(error)[:MESSAGE]) from None
+    except RecursionError:
+        raise too_deep(depth) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise invalid(f"the body is not JSON: {str(error)[:MESSAGE]}", 400) from None
+    check_depth(made, depth)
+    return made
+
+
+def too_deep(depth: int) -> Problem:
+    """400."""
+    return invalid(f"JSON is nested at most {depth} levels deep", 400)
+
+
+def check_depth(value: object, depth: int) -> None:
+    """
+    Raises:
+        Problem: 400 for values that are nested more than ``depth`` levels deep.
+    """
+    level = [value]
+    for _ in range(depth + 1):
+        inner: list[object] = []
+        for each in level:
+            if isinstance(each, Mapping):
+                inner += each.values()
+            elif isinstance(each, (list, tuple)):
+                inner += each
+            elif isinstance(each, msgspec.Struct):
+                inner += [getattr(each, name) for name in each.__struct_fields__]
+        level = [each for each in inner if isinstance(each, (Mapping, list, tuple, msgspec.Struct))]
+        if not level:
+            return
+    raise too_deep(depth)

@@ -1,0 +1,144 @@
+"""One route: who may call it, what it takes and gives, and what becomes of errors."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, TypeVar
+
+import msgspec
+from attrs import define, field, frozen
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from rlenv_serve.keys import Tenant
+from rlenv_serve.server import Server
+
+from .answers import answer
+from .body import decode, read
+from .problems import Problem
+
+T = TypeVar("T")
+logger = logging.getLogger("rlenv_serve")
+CLOSED = 499  # what logs say of a request whose client is gone
+
+
+@define
+class Call:
+    """One request, read and allowed.
+
+    Args:
+        server: what it asks for something.
+        request: for headers, query, and to see whether the client is still there.
+        tenant: whose request it is.
+        body: as ``Endpoint.takes`` has it; None without.
+        raw: the bytes of the body.
+    """
+
+    server: Server
+    request: Request
+    tenant: Tenant
+    body: object = None
+    raw: bytes = b""
+
+    @property
+    def path(self) -> dict[str, str]:
+        """The parameters of the path."""
+        return self.request.path_params
+
+    def read(self, kind: type[T]) -> T:
+        """The body, which is of the type that ``Endpoint.takes`` says."""
+        assert isinstance(self.body, kind)
+        return self.body
+
+    def header(self, name: str) -> str:
+        """A header, "" where there is none."""
+        return str(self.request.headers.get(name, ""))
+
+
+Handler: TypeAlias = Callable[[Call], Awaitable[object]]
+
+
+@frozen
+class Endpoint:
+    """One operation; the OpenAPI document says the same.
+
+    Args:
+        method: of HTTP.
+        path: as Starlette has it, with ``{parameters}``.
+        handler: gives a value that is answered as JSON, or a response of its own.
+        summary: one line.
+        takes: the type of the body; None: there is none.
+        gives: the type of what the handler gives, for the document.
+        status: of a good answer.
+        public: no key is needed.
+        tag: the protocol, for the document and for metrics.
+        errors: statuses that it may answer besides those that every operation may.
+        headers: of requests that it reads, with a line on each, for the document.
+        query: parameters of the query, likewise.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    takes: object = None
+    gives: object = None
+    status: int = 200
+    public: bool = False
+    tag: str = "rlenv"
+    errors: tuple[int, ...] = ()
+    headers: dict[str, str] = field(factory=dict)
+    query: dict[str, str] = field(factory=dict)
+    decoder: msgspec.json.Decoder[object] | None = field(init=False, repr=False, eq=False)
+
+    @decoder.default
+    def _decoder(self) -> msgspec.json.Decoder[object] | None:
+        return None if self.takes is None else msgspec.json.Decoder(self.takes)
+
+
+@frozen
+class Operation:
+    """An endpoint as an ASGI application."""
+
+    server: Server
+    endpoint: Endpoint
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        started, request = time.perf_counter(), Request(scope, receive)
+        status, response = CLOSED, None
+        try:
+            response = await self._answered(request)
+            status = response.status_code
+            await response(scope, receive, send)
+        except ClientDisconnect:
+            logger.debug("%s %s: the client is gone", self.endpoint.method, self.endpoint.path)
+        finally:
+            seconds = time.perf_counter() - started
+            self.server.metrics.request(self.endpoint.tag, self.endpoint.path, status, seconds)
+
+    async def _answered(self, request: Request) -> Response:
+        endpoint, server = self.endpoint, self.server
+        try:
+            tenant = Tenant() if endpoint.public else server.keys.tenant(request.headers)
+            call = Call(server, request, tenant)
+            if endpoint.decoder is not None:
+                call.raw = await read(request, server.limits.body)
+                call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth)
+            return answer(await endpoint.handler(call), endpoint.status)
+        except Problem as problem:
+            return problem.response()
+        except (ClientDisconnect, GeneratorExit):
+            raise
+        except Exception:
+            logger.exception("%s %s failed", endpoint.method, endpoint.path)
+            return Problem(500, "internal", "the server failed; its log says why").response()
+
+
+def route(server: Server, endpoint: Endpoint) -> Route:
+    """The endpoint as a route of Starlette."""
+    return Route(endpoint.path, Operation(server, endpoint), methods=[endpoint.method])

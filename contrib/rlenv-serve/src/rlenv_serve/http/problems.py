@@ -1,0 +1,47 @@
+"""Errors as a client sees them: ``application/problem+json`` of RFC 9457, with a code that does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import msgspec
+from starlette.responses import Response
+
+PROBLEM = "application/problem+json"
+DETAIL = 2000  # characters
+
+
+class Problem(Exception):
+    """A request that is answered with an error.
+
+    Args:
+        status: of HTTP.
+        code: names the kind of error; clients may compare it.
+        detail: what was expected, and what to do.
+        headers: further headers of the answer, as ``Retry-After``.
+    """
+
+    def __init__(self, status: int, code: str, detail: str, **headers: str) -> None:
+        super().__init__(detail)
+        self.status, self.code, self.detail = status, code, detail[:DETAIL]
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def body(self) -> Mapping[str, object]:
+        """The members of the answer; ``detail`` is where clients of ORS look too."""
+        title = HTTPStatus(self.status).phrase
+        return {"type": "about:blank", "title": title, "status": self.status, "code": self.code, "detail": self.detail}  # fmt: skip
+
+    def response(self) -> Response:
+        """The answer."""
+        return Response(msgspec.json.encode(self.body()), self.status, self.headers, PROBLEM)
+
+
+def not_found(what: str) -> Problem:
+    """404, also for what belongs to another tenant."""
+    return Problem(404, "not_found", what)
+
+
+def invalid(detail: str, status: int = 422) -> Problem:
+    """A request that was understood and asks for what there is not."""
+    return Problem(status, "invalid", detail)

@@ -1,0 +1,163 @@
+"""Keys of clients, and the tenants that they belong to.
+
+A file of keys is TOML, and has no key in it, only hashes::
+
+    [[key]]
+    tenant = "alice"
+    sha256 = "9f86d0…"   # of the key; `rlenv serve --new-key alice --keys keys.toml` makes one and adds it
+    answers = true       # requests may bring tasks with answers
+    operator = true      # may read every tenant's trajectories, and what verifiers say in private
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import tomli
+from attrs import field, frozen
+from attrs.validators import instance_of, matches_re
+from rlenv import ConfigError
+from rlenv.authoring import Problems, build
+
+from .http.problems import Problem
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+HEX = re.compile(r"[0-9a-f]{64}")
+
+
+@frozen
+class Tenant:
+    """Whose request it is.
+
+    Args:
+        name: of the tenant, "" for everyone on a server without keys.
+        answers: its requests may bring tasks with answers.
+        operator: it may read what belongs to the operator.
+    """
+
+    name: str = ""
+    answers: bool = False
+    operator: bool = False
+
+
+LOCAL = Tenant(
+    "", answers=True, operator=True
+)  # whoever reaches the loopback interface of a server without keys
+
+
+@frozen
+class _Key:
+    tenant: str = field(validator=[instance_of(str), matches_re(NAME)])
+    sha256: str = field(validator=[instance_of(str), matches_re(HEX)])
+    answers: bool = False
+    operator: bool = False
+
+
+@frozen
+class _File:
+    key: tuple[_Key, ...]
+
+
+class Keys:
+    """The keys of a server.
+
+    Args:
+        tenants: by SHA-256 of a key, as hex digits; None: there are no keys, and everyone is ``LOCAL``.
+    """
+
+    def __init__(self, tenants: Mapping[str, Tenant] | None = None) -> None:
+        self._tenants = tenants
+
+    @property
+    def required(self) -> bool:
+        """Whether a request needs a key."""
+        return self._tenants is not None
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Keys:
+        """The keys of a file.
+
+        Raises:
+            ConfigError: for a file that cannot be read, has mistakes, or may be written by others.
+        """
+        try:
+            text = Path(path).read_text("utf-8")
+            if os.name == "posix" and os.stat(path).st_mode & 0o022:
+                raise ConfigError(f"{path}: others may write this file of keys; run `chmod go-w {path}`")  # fmt: skip
+            table = tomli.loads(text)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{path}: not a file of keys: {error}") from None
+        problems = Problems()
+        made = build(_File, table, str(path), problems)
+        problems.check()
+        found: dict[str, Tenant] = {}
+        for key in made.key:
+            if found.setdefault(key.sha256, tenant := Tenant(key.tenant, key.answers, key.operator)) is not tenant:  # fmt: skip
+                raise ConfigError(f"{path}: the key {key.sha256[:8]}… is there twice")
+        if not found:
+            raise ConfigError(f"{path}: has no [[key]]; add one with `rlenv serve --new-key NAME --keys {path}`")  # fmt: skip
+        return cls(found)
+
+    def tenant(self, headers: Mapping[str, str]) -> Tenant:
+        """Whose request has these headers.
+
+        Args:
+            headers: ``X-API-Key``, or ``Authorization`` with Bearer, or with Basic and the key as its password.
+
+        Raises:
+            Problem: 401 where a key is needed, and there is none or it is not known.
+        """
+        if self._tenants is None:
+            return LOCAL
+        digest = hashlib.sha256(_given(headers).encode("utf-8", "surrogateescape")).hexdigest()
+        found = None
+        for known, tenant in self._tenants.items():  # all of them, so that time tells nothing
+            if hmac.compare_digest(known, digest):
+                found = tenant
+        if found is None:
+            needs = "send a key of this server as X-API-Key, or as `Authorization: Bearer KEY`"
+            raise Problem(401, "unauthorized", needs, WWW_Authenticate="Bearer")
+        return found
+
+
+def _given(headers: Mapping[str, str]) -> str:
+    if key := headers.get("x-api-key"):
+        return key
+    kind, _, rest = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return rest.strip()
+    if kind.lower() == "basic":
+        try:
+            return b64decode(rest, validate=True).decode("utf-8").partition(":")[2]
+        except ValueError:
+            return ""
+    return ""
+
+
+def add_key(path: str | os.PathLike[str], tenant: str, *, answers: bool, operator: bool) -> str:
+    """Make a key, add its hash to a file, and return the key, which is kept nowhere.
+
+    Raises:
+        ConfigError: for a name that is none, or a file that cannot be written.
+    """
+    if not NAME.fullmatch(tenant):
+        raise ConfigError(f"a tenant is named with letters, digits, '.', '_' and '-', not {tenant!r:.80}")  # fmt: skip
+    key = f"rlenv_{secrets.token_urlsafe(32)}"
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    lines: Sequence[str] = [
+        "", "[[key]]", f'tenant = "{tenant}"', f'sha256 = "{digest}"',
+        *[f"{name} = true" for name, said in (("answers", answers), ("operator", operator)) if said],
+    ]  # fmt: skip
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8") as file:  # fmt: skip
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; name another file") from None
+    return key

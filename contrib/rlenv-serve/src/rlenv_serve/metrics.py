@@ -1,0 +1,38 @@
+"""What the server counts, as Prometheus reads it."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from rlenv import Verdict
+
+SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300)
+
+
+class Metrics:
+    """The counts of one server."""
+
+    def __init__(self) -> None:
+        self.registry = kept = CollectorRegistry()
+        self._requests = Counter("rlenv_requests", "Requests by protocol, route and status", ("protocol", "route", "status"), registry=kept)  # fmt: skip
+        self._latency = Histogram("rlenv_request_seconds", "Wall time of requests", ("protocol",), buckets=SECONDS, registry=kept)  # fmt: skip
+        self._verdicts = Counter("rlenv_verdicts", "Verdicts by environment and outcome", ("environment", "outcome"), registry=kept)  # fmt: skip
+        self._stages = Histogram("rlenv_stage_seconds", "Wall time of stages", ("environment", "stage"), buckets=SECONDS, registry=kept)  # fmt: skip
+        self.episodes = Gauge("rlenv_episodes_open", "Episodes in memory", registry=kept)
+        self.waiting = Gauge("rlenv_requests_waiting", "Requests that wait for their turn", registry=kept)  # fmt: skip
+
+    def request(self, protocol: str, route: str, status: int, seconds: float) -> None:
+        """One request was answered."""
+        self._requests.labels(protocol, route, str(status)).inc()
+        self._latency.labels(protocol).observe(seconds)
+
+    def verdict(self, environment: str, verdict: Verdict) -> None:
+        """One response was judged; an unscored one counts by the kind of its fault."""
+        fault = verdict.fault
+        outcome = "scored" if verdict.scored else f"unscored:{fault.kind if fault else 'error'}"
+        self._verdicts.labels(environment, outcome).inc()
+        for result in verdict.results:
+            self._stages.labels(environment, result.stage).observe(result.seconds)
+
+    def text(self) -> bytes:
+        """In Prometheus's text format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,63 @@
+"""What a policy does, in the one form that every protocol brings and the journal keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+from rlenv_plugin_agent import calls
+
+SUBMIT = "submit"  # the tool that ends an episode with an answer, of every environment
+
+
+class Action(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One action: exactly what its ``kind`` needs is set.
+
+    Args:
+        kind: ``say``: a message with this text.  ``call``: of one tool.  ``value``: of a game.  ``end``: the client ends the
+            episode, which is judged as it is.
+        text: that is said.
+        name: of the tool.
+        arguments: of the call, an object of JSON.
+        value: of a game, any of JSON.
+    """
+
+    kind: Literal["say", "call", "value", "end"]
+    text: str = ""
+    name: str = ""
+    arguments: Mapping[str, object] = {}
+    value: object = None
+
+    def played(self) -> object:
+        """The action as ``Episode.step`` takes it."""
+        if self.kind == "call":
+            return calls((self.name, self.arguments))
+        return self.value if self.kind == "value" else self.text
+
+    def encoded(self) -> bytes:
+        """The action as the journal keeps it."""
+        return _encode(self)
+
+    @classmethod
+    def decoded(cls, kept: bytes) -> Action:
+        """The action that ``encoded`` wrote."""
+        return _DECODER.decode(kept)
+
+
+def say(text: str) -> Action:
+    """A message of the policy."""
+    return Action("say", text=text)
+
+
+def call(name: str, arguments: Mapping[str, object]) -> Action:
+    """A call of a tool; ``submit`` is a message with the answer."""
+    if name == SUBMIT:
+        answer = arguments.get("answer", "")
+        return say(answer if isinstance(answer, str) else _encode(answer).decode())
+    return Action("call", name=name, arguments=arguments)
+
+
+END = Action("end")
+_encode = msgspec.json.Encoder().encode
+_DECODER = msgspec.json.Decoder(Action)

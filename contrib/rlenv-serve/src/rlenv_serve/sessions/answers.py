@@ -1,0 +1,99 @@
+"""What a step is answered, in the one form from which every protocol makes its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from rlenv import StageResult, Verdict
+from rlenv.authoring import plain
+from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
+from rlenv_plugin_agent import Step
+
+from rlenv_serve.http.answers import encode
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one step came to.
+
+    Args:
+        messages: what the policy is answered, as a chat has it.
+        value: what the user of a game returned, where there is one.
+        done: the episode has ended.
+        stop: why.
+        reward: in [0, 1] at the end; None before it, and where the episode is unscored.
+        fault: the kind of the fault of an unscored episode.
+    """
+
+    messages: Sequence[Mapping[str, object]] = ()
+    value: object = None
+    done: bool = False
+    stop: str = ""
+    reward: float | None = None
+    fault: str = ""
+
+    @property
+    def text(self) -> str:
+        """The texts of the messages."""
+        return "\n\n".join(str(each.get("content") or "") for each in self.messages)
+
+    @classmethod
+    def of(cls, step: Step, verdict: Verdict | None, stop: str | None) -> Answer:
+        """What a step gave."""
+        messages = [plain(each) for each in step.observation]
+        value = plain(step.info.get("observation"))
+        if verdict is None:
+            return cls(messages, value)  # type: ignore[arg-type] # `plain` of a mapping is a mapping
+        return cls(messages, value, done=True, stop=stop or "", reward=verdict.value, fault=fault_kind(verdict))  # type: ignore[arg-type] # as above # fmt: skip
+
+    def encoded(self) -> bytes:
+        """The answer as the journal keeps it."""
+        return encode(self)
+
+    @classmethod
+    def decoded(cls, kept: bytes) -> Answer:
+        """The answer that ``encoded`` wrote."""
+        return _DECODER.decode(kept)
+
+
+def fault_kind(verdict: Verdict) -> str:
+    """The kind of the fault of an unscored verdict; "" of a scored one."""
+    if verdict.scored:
+        return ""
+    return verdict.fault.kind if verdict.fault else "error"
+
+
+def encode_verdict(verdict: Verdict) -> bytes:
+    """The whole verdict as JSON."""
+    return encode(plain(verdict_to_dict(verdict)))
+
+
+def decode_verdict(kept: bytes) -> Verdict:
+    """The verdict that ``encode_verdict`` wrote."""
+    return verdict_from_dict(msgspec.json.decode(kept))
+
+
+def stage_rows(verdict: Verdict, *, private: bool = False) -> list[dict[str, object]]:
+    """The stages of a verdict, as an answer has them.
+
+    Args:
+        verdict: whole.
+        private: for the operator: with what only the operator may see.
+    """
+    told = verdict if private else verdict.public()
+    return [_stage(result, private=private) for result in told.results]
+
+
+def _stage(result: StageResult, *, private: bool) -> dict[str, object]:
+    row: dict[str, object] = {"stage": result.stage, "score": None, "seconds": result.seconds}
+    if outcome := result.outcome:
+        row |= {"score": outcome.score, "detail": outcome.detail, "data": plain(outcome.data)}
+        row |= {"private": plain(outcome.private)} if private and outcome.private else {}
+    if result.fault:
+        row["fault"] = result.fault.kind
+    if result.children:
+        row["children"] = [_stage(each, private=private) for each in result.children]
+    return row
+
+
+_DECODER = msgspec.json.Decoder(Answer)

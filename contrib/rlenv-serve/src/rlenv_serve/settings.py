@@ -1,0 +1,35 @@
+"""What a client may use of a server."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+from attrs.validators import gt
+
+
+@frozen
+class Limits:
+    """What one request, or one tenant, may use.
+
+    Args:
+        body: bytes of a request.
+        depth: levels of nested JSON in a request.
+        items: responses in one request of ``/v1/verify``.
+        episodes: open episodes of one tenant.
+        running: requests of one tenant that run at the same time.
+        waiting: requests of one tenant that wait for their turn; further ones get 429.
+        at_once: requests of all tenants that run at the same time.
+        deadline: wall seconds for one step, or for the responses of one request.
+        idle: seconds after which an episode that nobody asks for leaves memory; it is replayed when somebody does.
+        keep: seconds after which an episode that nobody has asked for is removed.
+    """
+
+    body: int = field(default=1 << 20, validator=gt(0))
+    depth: int = field(default=64, validator=gt(0))
+    items: int = field(default=1024, validator=gt(0))
+    episodes: int = field(default=100, validator=gt(0))
+    running: int = field(default=32, validator=gt(0))
+    waiting: int = field(default=1024, validator=gt(0))
+    at_once: int = field(default=128, validator=gt(0))
+    deadline: float = field(default=600.0, validator=gt(0))
+    idle: float = field(default=900.0, validator=gt(0))
+    keep: float = field(default=86_400.0, validator=gt(0))

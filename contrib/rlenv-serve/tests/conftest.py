@@ -1,0 +1,24 @@
+"""Fixtures of the server's tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+
+from rlenv_serve import Server
+from serving import Client, broken, running, served, single, sums
+
+
+@pytest.fixture
+def ask() -> Iterator[Client]:
+    """A server of three environments in memory, without keys."""
+    catalog = served(sums(), single(), broken())
+    with running(Server(catalog)) as client:
+        yield client
+    for each in catalog.values():
+        each.env.close()

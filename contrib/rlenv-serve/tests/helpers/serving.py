@@ -1,0 +1,137 @@
+"""A server in a thread of this process, on a port of its own, and requests to it over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import uvicorn
+from rlenv import Environment, Task, stage
+from rlenv_plugin_agent import Harness, tool
+from rlenv_serve import Catalog, Served, Server, application
+
+SECRET = "the answer, which no client may see"
+
+
+class Answered(NamedTuple):
+    """What a request was answered."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, str]
+
+
+class Client:
+    """Requests to one server."""
+
+    def __init__(self, port: int, headers: Mapping[str, str] | None = None) -> None:
+        self.port, self.headers = port, dict(headers or {})
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __call__(self, method: str, path: str, body: object = None, **headers: str) -> Answered:
+        """Ask; a body that is not bytes is sent as JSON, and headers are written with underscores."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            sent = {
+                **self.headers,
+                **{name.replace("_", "-"): value for name, value in headers.items()},
+            }
+            raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+            connection.request(method, path, raw, sent)
+            got = connection.getresponse()
+            found = got.read()
+            told = {name.lower(): value for name, value in got.getheaders()}
+        finally:
+            connection.close()
+        is_json = "json" in told.get("content-type", "") and "ndjson" not in told["content-type"]
+        return Answered(got.status, json.loads(found) if is_json else found, told)
+
+
+@contextmanager
+def running(server: Server) -> Iterator[Client]:
+    """The server, until the block ends."""
+    config = uvicorn.Config(
+        application(server),
+        "127.0.0.1",
+        0,
+        log_level="error",
+        access_log=False,
+        ws_max_size=server.limits.body,
+    )
+    host = uvicorn.Server(config)
+    thread = threading.Thread(target=host.run, name="rlenv-serve-test")
+    thread.start()
+    try:
+        while not host.started:
+            assert thread.is_alive(), "the server did not start"
+            time.sleep(0.01)
+        yield Client(host.servers[0].sockets[0].getsockname()[1])
+    finally:
+        host.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive(), "the server did not end"
+
+
+# -- environments -------------------------------------------------------------------------------
+
+
+@tool(where="inline", deterministic=True)
+def add(a: int, b: int) -> int:
+    """Add two numbers.
+
+    Args:
+        a: the first.
+        b: the second.
+    """
+    return a + b
+
+
+@stage(where="inline")
+def same(visible: str, answer: str) -> bool:
+    return visible == answer
+
+
+@stage(where="inline")
+def fails(visible: str) -> float:
+    raise RuntimeError(f"the judge is down, and the answer was {SECRET}")
+
+
+TASKS = [
+    Task(f"What is {n} + {n}?", answer=str(n + n), id=f"t{n}", split="train" if n < 8 else "test")
+    for n in range(10)
+]
+
+
+def sums() -> Environment:
+    """Tools, until a message without calls."""
+    return Environment("sums", same, TASKS, tables={"harness": Harness("tool-use", tools=[add])})
+
+
+def single() -> Environment:
+    """One message."""
+    return Environment("single", same, TASKS)
+
+
+def broken() -> Environment:
+    """A verifier that fails."""
+    return Environment("broken", fails, TASKS[:1])
+
+
+def served(*environments: Environment) -> Catalog:
+    """A catalog of these."""
+    return Catalog([Served(each.name, each) for each in environments])
+
+
+def episode(ask: Client, task: str = "t3", environment: str = "sums") -> str:
+    """The id of a new episode."""
+    got = ask("POST", "/episodes", {"task_id": task, "agent_id": "me", "environment": environment})
+    assert got.status == 201, got
+    return str(got.body["episode_id"])

@@ -1,0 +1,96 @@
+"""``rlenv serve``, as a person types it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from serving import Client
+
+ENV = """
+name = "everyday"
+[tasks]
+path = "tasks.jsonl"
+prompt = "prompt"
+answer = "answer"
+id = "id"
+[[stage]]
+use = "core/equal"
+"""
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> Path:
+    (tmp_path / "tasks.jsonl").write_text('{"id": "a", "prompt": "1 + 1?", "answer": "2"}\n')
+    (tmp_path / "env.toml").write_text(ENV)
+    return tmp_path / "env.toml"
+
+
+def rlenv(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rlenv", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlenv", "serve", f"mine={env}", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        ask = Client(int(process.stderr.readline().rpartition(":")[2]))
+        while ask("GET", "/readyz").body != {"status": "ready", "environments": ["mine"]}:
+            pass
+        begun = ask("POST", "/episodes", {"task_id": "a", "agent_id": "me"}).body
+        assert (
+            ask(
+                "POST",
+                f"/episodes/{begun['episode_id']}/steps",
+                {"action": "submit", "answer": "2"},
+            ).body["reward"]
+            == 1.0
+        )
+        assert b"rlenv_requests_total" in ask("GET", "/metrics").body
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "name an environment"),
+        (("ENV", "--host", "0.0.0.0"), "--keys"),
+        (("ENV", "--state", "nothing"), "no store"),
+        (("episodes=ENV",), "another name"),
+        (("ENV", "--keys", "missing.toml"), "missing.toml"),
+        (("ENV", "--new-key", "alice"), "--keys FILE"),
+    ],
+)
+def test_what_cannot_be_served_says_why(env: Path, arguments: tuple[str, ...], says: str) -> None:
+    ran = rlenv("serve", *(each.replace("ENV", str(env)) for each in arguments))
+
+    assert ran.returncode == 2, ran
+    assert says in ran.stderr
+
+
+def test_a_new_key_is_printed_once_and_kept_as_a_hash(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    ran = rlenv("serve", "--new-key", "alice", "--keys", str(file), "--operator")
+
+    assert ran.returncode == 0, ran
+    assert ran.stdout.strip().startswith("rlenv_")
+    assert ran.stdout.strip() not in file.read_text()
+    assert os.stat(file).st_mode & 0o077 == 0

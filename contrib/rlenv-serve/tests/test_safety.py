@@ -1,0 +1,108 @@
+"""What a server refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rlenv import ConfigError, Environment
+from rlenv_serve import Catalog, Keys, Limits, Served, Server
+from rlenv_serve.keys import add_key
+from serving import Client, episode, running, served, single, sums
+
+
+def test_bodies_that_are_large_deep_or_no_json_are_4xx(ask: Client) -> None:
+    deep = b'{"action": "add", "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    path = f"/episodes/{episode(ask)}/steps"
+
+    assert ask("POST", path, deep).status == 400
+    assert (
+        ask("POST", path, b'{"action": "add", "a": ' + b"[" * 70 + b"]" * 70 + b"}").status == 400
+    )
+    assert ask("POST", path, b'{"action": "add", "a": -Infinity, "b": NaN}').status == 400
+    assert ask("POST", path, b"x" * ((1 << 20) + 1)).status == 413
+    assert ask("GET", path.removesuffix("/steps")).body["steps"] == 0
+
+
+def test_a_key_opens_what_is_its_tenant_s_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    alice = add_key(file, "alice", answers=False, operator=False)
+    bob = add_key(file, "bob", answers=True, operator=True)
+    with running(Server(served(sums()), keys=Keys.from_file(file))) as ask:
+        first = Client(ask.port, {"X-API-Key": alice})
+        second = Client(ask.port, {"Authorization": f"Bearer {bob}"})
+        id_ = episode(first)
+
+        assert ask("GET", f"/episodes/{id_}").status == 401
+        assert Client(ask.port, {"X-API-Key": alice + "x"})("GET", f"/episodes/{id_}").status == 401
+        assert first("GET", f"/episodes/{id_}").status == 200
+        for method, path in (("GET", ""), ("GET", "/reward"), ("POST", "/steps")):
+            assert second(method, f"/episodes/{id_}{path}", {"action": "add"}).status == 404
+        assert second("DELETE", f"/episodes/{id_}").status == 204
+        assert first("GET", f"/episodes/{id_}").body["steps"] == 0
+        assert ask("GET", "/healthz").status == 200
+    assert alice not in file.read_text()
+
+
+def test_a_tenant_has_so_many_open_episodes() -> None:
+    with running(Server(served(sums()), limits=Limits(episodes=2))) as ask:
+        ids = [episode(ask), episode(ask)]
+        over = ask("POST", "/episodes", {"task_id": "t3"})
+        ask("GET", f"/episodes/{ids[0]}/reward")
+
+        assert (over.status, over.body["code"], over.headers["retry-after"]) == (
+            429,
+            "too_many_episodes",
+            "5",
+        )
+        assert episode(ask)
+
+
+@pytest.mark.parametrize(
+    "name", ["episodes", "v1", "openenv", "readyz", "Score_Group".lower(), "a/b", ""]
+)
+def test_a_name_that_is_a_path_of_the_server_is_an_error_at_start(name: str) -> None:
+    with single() as env, pytest.raises(ConfigError, match="another name"):
+        Served(name, env)
+
+
+def test_two_environments_of_one_name_are_an_error_at_start() -> None:
+    with single() as first, single() as second, pytest.raises(ConfigError, match="'single'"):
+        Catalog([Served("single", first), Served("single", second)])
+
+
+def test_a_reference_to_a_task_has_no_answer_and_cannot_be_forged() -> None:
+    from rlenv_serve.http.problems import Problem
+
+    with single() as env:
+        found = Served("single", env)
+        spec = json.loads(json.dumps(found.spec(env.tasks[3])))
+
+        assert found.of_spec(spec) is env.tasks[3]
+        assert "6" not in json.dumps({**spec, "mac": "", "rev": ""})
+        forged = [
+            {**spec, "task_id": "t4"},
+            {**spec, "answer": "forged"},
+            {**spec, "mac": "0" * 64},
+            {**spec, "prompt": "x"},
+            {"question": "q", "answer": "a"},
+            "t3",
+            None,
+        ]
+        for each in forged:
+            with pytest.raises(Problem) as raised:
+                found.of_spec(each)
+            assert raised.value.status == 400
+        with pytest.raises(Problem):
+            Served("other", env).of_spec(spec)
+
+
+def test_a_reference_of_another_revision_says_so() -> None:
+    from rlenv_serve.http.problems import Problem
+
+    with single() as env, Environment("single", lambda visible: 1.0, env.tasks) as changed:
+        spec = Served("single", env).spec(env.tasks[3])
+
+        with pytest.raises(Problem, match="list the tasks again"):
+            Served("single", changed).of_spec(spec)

@@ -1,0 +1,61 @@
+"""Turns of tenants: so many run at the same time, and one that asks for much does not hold up another."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from rlenv_serve import Limits
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.http.turns import Turns
+
+
+def test_tenants_take_turns_whatever_one_of_them_asks_for() -> None:
+    async def play() -> list[str]:
+        turns, order = Turns(Limits(at_once=1, running=1)), list[str]()
+
+        async def run(tenant: str) -> None:
+            async with turns.of(tenant):
+                order.append(tenant)
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*(run(each) for each in "aaaaabb"))
+        assert (turns.running, turns.waiting) == ({}, {})
+        return order
+
+    assert asyncio.run(play()) == list("aababaa")
+
+
+def test_too_many_that_wait_are_429() -> None:
+    async def play() -> None:
+        turns = Turns(Limits(at_once=1, running=1, waiting=1))
+        async with turns.of("a"):
+            waits = asyncio.create_task(turns._take("a"))
+            await asyncio.sleep(0)
+            with pytest.raises(Problem) as raised:
+                await turns._take("a")
+            assert raised.value.status == 429
+        await waits
+        turns._give("a")
+        assert turns.running == {}
+
+    asyncio.run(play())
+
+
+def test_one_that_is_cancelled_gives_its_place_back() -> None:
+    async def play() -> None:
+        turns = Turns(Limits(at_once=1, running=1))
+        async with turns.of("a"):
+            waits = [asyncio.create_task(turns._take("b")) for _ in range(2)]
+            await asyncio.sleep(0)
+            waits[0].cancel()
+            await asyncio.sleep(0)
+        await waits[1]
+        waits[1] = asyncio.create_task(turns._take("c"))
+        await asyncio.sleep(0)
+        turns._give("b")  # c has the place now, and is cancelled before it runs
+        waits[1].cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
+        assert (turns.running, turns.waiting) == ({}, {})
+
+    asyncio.run(play())
