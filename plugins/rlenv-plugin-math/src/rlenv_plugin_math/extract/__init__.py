@@ -14,6 +14,7 @@ from rlenv_plugin_math.languages import read, unhidden
 from .beside import rival
 from .closing import closing
 from .found import AMBIGUOUS, FOUND, Claim, Extraction, nothing, rivals
+from .hedges import retraction, rivalry
 from .readings import readings
 from .rungs import RUNGS
 from .withdrawn import doubted, withdrawn
@@ -87,6 +88,9 @@ def _unless_rivaled(text: str, extraction: Extraction, start: int, end: int) -> 
     if found is None:
         return extraction
     assert extraction.span is not None
+    between = text[extraction.span[1] : found.start]
+    if found.text and retraction().search(between) and not rivalry().search(between):
+        return Extraction(FOUND, (found.text,), found.how, (found.start, found.end))
     own = [Claim(answer, *extraction.span, extraction.how) for answer in extraction.answers]
     found = Claim(found.text, found.start, found.end, extraction.how)
     if found.text == "":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .found import AMBIGUOUS, MISSING, Claim, Extraction, found, nothing, rivals
+from .found import AMBIGUOUS, FOUND, MISSING, Claim, Extraction, found, nothing, rivals
 from .patterns import pattern
 from .readings import stated_value
 from .sentences import sentences
@@ -17,6 +17,7 @@ _BARE = 600  # a longer reply is prose
 
 
 _concluding = pattern(r"\s*(?:so|thus|hence|therefore|in total)\b")
+_conclusion = pattern(r"\b(?:<<then>>|<<conclusions>>|left|now)\b")
 # A sentence that only supposes what it states.
 _supposed = pattern(r"\s*(?:assum|suppos)")
 _checking = pattern(r"[\s*_#>(]*(?:<<checks>>)\b(?!\s+(?:the\s+)?(?:answer|number|result)s?\s+is)")
@@ -84,7 +85,10 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
         if text[s[1] : s[1] + 1] not in ("?", "？")
     ]
     stated = [
-        s for s in spans[-8:] if values(text[s[0] : s[1]]) and not _supposed().match(text, s[0])
+        s
+        for s in spans[-8:]
+        if (values(text[s[0] : s[1]]) or (s is spans[-1] and _concludes(text[slice(*s)])))
+        and not _supposed().match(text, s[0])
     ]
     checks = [at for at, s in enumerate(stated) if at and _checking().match(text, s[0])]
     stated = stated[: checks[0]] if checks else stated  # a check of the answer states another value
@@ -95,6 +99,20 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
     if with_formula and not _concluding().match(text, chosen[0]):
         chosen = with_formula[-1]
     return _stated(text, chosen, stated[: stated.index(chosen)])
+
+
+def concluded(text: str, start: int, end: int) -> Extraction | None:
+    """What the last sentence states, where it begins with a word that concludes."""
+    spans = sentences(text, start, end)
+    if not spans or not _concluding().match(text, spans[-1][0]):
+        return None
+    last = closing(text, spans[-1][0], end)
+    return last if last and last.state == FOUND else None
+
+
+def _concludes(sentence: str) -> bool:
+    """Whether the last sentence has a number in words, or a choice, and words that conclude."""
+    return _conclusion().search(sentence) is not None and stated_value(sentence)[0] is not None
 
 
 def _stated(text: str, span: tuple[int, int], earlier: list[tuple[int, int]]) -> Extraction:

@@ -29,7 +29,7 @@ rivalry = pattern(
 _sameness = pattern(r"\b(?:<<sameness>>)\b|≈|\\approx")
 
 _joining = pattern(
-    r"[\s$)\]}\\*.,;?!]*\(?\s*(?:(?:or|and/or|no|nope|rather|sorry|correction|make that)\b[,:]?(?:\s+(?:it(?:'s|’s| is)|is))?|/|或)\s*"
+    r"[\s$)\]}\\*.,;?!。！？]*\(?\s*(?:(?:or|and/or|no|nope|rather|sorry|correction|make that|i\s+meant?|(?:(?:this|that|it)\s+)?should\s+(?:be|have\s+been))\b\s*[,:]?(?:\s+(?:it(?:'s|’s| is)|is|i\s+meant?))?|/|或)\s*"
 )
 
 # "C. Paris or D. Rome": a second option on the line of the first.

@@ -8,7 +8,7 @@ MOST = 16  # announcements looked at, from the end
 
 _IS = r"\b(?:is|are|equals|was|would be|will be|should be|must be|comes (?:out )?to|becomes)\b(?!n't|n’t)"
 _MARK = r"[*_]{0,2}\s?(?::|：|->|→|⇒|\\Rightarrow)[*_]{0,2}"
-_OF = r"[ *_]*(?:\d{1,2}|\([^()\n]{0,30}\)|in\s[a-zA-Z ]{1,20}|(?:to|for)\s(?:the|this|part|question)\b[\w ()]{0,30}|therefore|then|so)?[ *_]*"
+_OF = r"[ *_]*(?:\d{1,2}|\([^()\n]{0,30}\)|in\s[a-zA-Z ]{1,20}|(?:to|for)\s(?:the|this|part|question)\b[\w ()]{0,30}|therefore|then|so|correct|right)?[ *_]*"
 _LINK = f"(?:{_IS}|{_MARK}|=)"
 
 # What may be between the word "answer" and the answer itself.

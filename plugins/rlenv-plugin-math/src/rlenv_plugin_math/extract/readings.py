@@ -11,6 +11,7 @@ from .values import values
 
 _ARROWS = ("=", "\\", "⇒", "→", "∴")
 _SHAKEN = (wording.doubt, wording.unsettled, wording.negated)
+_VERB_LAST = re.compile("[ğış\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]")  # as in Turkish
 _LABEL = re.compile(r"(?<=[a-z] )\([A-Z]\) (?=[-+$\\\d])")  # of a choice, before its text
 _LONGEST = 600  # a longer text is no final statement; only its formulas and numbers could be
 
@@ -39,11 +40,9 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     if not wording.words().search(text):
         return (text,), False
     plain = _unwrapped(text)
-    if wording.denied_option().match(plain):
-        return (text,), True
     clause, hedged = _main_clause(plain)
     stated, doubted = stated_value(clause)
-    if hedged or doubted:
+    if hedged or doubted or (not stated and wording.denied_option().match(plain)):
         return (text,), True
     bare = _LABEL.sub("", clause)
     if bare != clause and stated and not stated_value(bare)[0]:
@@ -61,12 +60,12 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
 
 def _option(plain: str) -> str | None:
     """The letter of "C. 1223, Rigord", which is a choice and its text; not of "(C) is wrong"."""
-    option = wording.option().match(plain)
+    option = wording.option().search(plain)
     if option is None or wording.doubt().search(plain):
         return None
     if plain[option.end() :][:1].islower() and wording.negated().search(plain):
         return None
-    return f"({option[1]})"
+    return f"({option[option.lastindex or 0]})"
 
 
 def _main_clause(plain: str) -> tuple[str, bool]:
@@ -76,7 +75,9 @@ def _main_clause(plain: str) -> tuple[str, bool]:
         return plain.strip(), False
     before, behind = plain[: cut.start()].strip(), plain[cut.end() :].strip()
     word = cut[0].lower().split()[-1].strip(",")
-    if word in ("so", "total") and values(behind):  # "there are 6 rows, so 6 × 18 = 108"
+    if word in ("so", "total") and (
+        values(behind) or number_words(behind)
+    ):  # "there are 6 rows, so 6 × 18 = 108"
         stated = values(before)
         if word == "total" or not stated or before[: stated[0].start].strip(" $"):
             return behind, False
@@ -133,7 +134,8 @@ def _is_prose(clause: str, stated: str) -> bool:
     for value in values(around):
         around = around.replace(value.text, " ", 1)
     return re.fullmatch(
-        r"[^;={}\[\]\\|<>^_#@&~]*", around.replace("\\(", "").replace("\\)", "")
+        r"(?:[^;={}\[\]\\|<>^_#@&~]|(?<=[a-z\d\s]);\s(?=[a-z]|[A-J]\s))*",
+        around.replace("\\(", "").replace("\\)", ""),
     ) is not None and not wording.code().search(clause)
 
 
@@ -141,9 +143,14 @@ def stated_value(clause: str) -> tuple[str | None, bool]:
     """(the formula, number or bare list that a clause states, or None; whether it hedges between several)."""
     if wording.unsettled().search(clause):
         return None, False
+    for turn in wording.turn().finditer(clause):  # "5, but it should be 7"
+        rest = clause[turn.end() :]
+        if values(clause[: turn.start()]) and values(rest) and not wording.doubt().search(rest):
+            return stated_value(rest)
     stated = values(clause)
     if not stated:
-        return _stated_letter(clause)
+        letter, several = _stated_letter(clause)
+        return (letter, several) if letter or several else (number_words(clause), False)
     if wording.other().search(clause, 0, stated[0].start):
         return None, True  # "… or 5"
     found = _affirmed(clause, stated)
@@ -175,6 +182,12 @@ def _measure(clause: str, at: int) -> str:
     return unit[0] if unit[1].lower() not in STOP and lookup(unit[1]) else ""
 
 
+def refuses(text: str) -> bool:
+    """Whether a text has values and denies all of them: "12 is not it"."""
+    stated = values(text)
+    return bool(stated) and not _affirmed(text, stated)
+
+
 def _affirmed(clause: str, stated: list[Claim]) -> list[Claim]:
     """The values without those that the words around them refuse; both ends of "between 1 and 2" go."""
     kept: list[Claim] = []
@@ -202,12 +215,18 @@ def _is_refused(clause: str, value: Claim) -> bool:
 
 def _stated_letter(clause: str) -> tuple[str | None, bool]:
     """(the one option that a clause without mathematics names, or None; whether it names several)."""
-    marks = list(wording.letter().finditer(clause))
-    letters = {m[1] or m[2] or m[3] for m in marks}
-    if len(letters) != 1:
-        return None, len(letters) > 1
-    letter = Claim(f"({letters.pop()})", marks[-1].start(), marks[-1].end(), "statement")
-    return (None if _is_refused(clause, letter) else letter.text), False
+    marks = [
+        Claim(f"({m[m.lastindex or 0]})", m.start(), m.end(), "statement")
+        for m in wording.letter().finditer(clause)
+    ]
+    letters = {mark.text for mark in marks if not _is_refused(clause, mark)}
+    return (letters.pop(), False) if len(letters) == 1 else (None, len(letters) > 1)
+
+
+def number_words(clause: str) -> str | None:
+    """The one number that a clause has in words: "So she has twenty-five apples left"."""
+    found = {m[0].strip() for m in wording.number_words().finditer(clause)}
+    return found.pop() if len(found) == 1 and not wording.negated().search(clause) else None
 
 
 def _groups(clause: str, found: list[Claim]) -> list[tuple[Claim, Claim]]:
@@ -234,9 +253,14 @@ def _hedges(clause: str, found: list[Claim]) -> bool:
 def _pick(clause: str, groups: list[tuple[Claim, Claim]]) -> tuple[Claim, Claim]:
     """The group right behind "is" or "=", else the last."""
     announced: tuple[Claim, Claim] | None = None
+    equations = [group for group in groups if "=" in group[1].text]
+    if equations == groups[-1:] and re.match(r"[^a-zA-Z=]+=", groups[-1][1].text):
+        return groups[-1]  # a calculation comes to what is asked for
     for group in reversed(groups):
         before = clause[max(0, group[0].start - 40) : group[0].start]
-        if not before.strip(" *$(") or wording.equals().search(before):
+        if not (before.strip(" *$(") or _VERB_LAST.search(clause)) or wording.equals().search(
+            before
+        ):
             if not before.rstrip(" *$(").endswith(":"):
                 return group
             announced = announced or group

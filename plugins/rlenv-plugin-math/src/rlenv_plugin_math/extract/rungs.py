@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .boxes import boxes, is_placeholder
-from .closing import bare, bold, closing, formula, last_number
+from .closing import bare, bold, closing, concluded, formula, last_number
 from .fields import fields
 from .found import EMPTY, Claim, Extraction, found, nothing
+from .readings import refuses
 from .settle import settle
 from .statements import statements
 from .tagged import hashes, tags
@@ -49,19 +50,16 @@ def statement(text: str, start: int, end: int) -> Extraction | None:
     """The sentence that announces the answer; other announcements that are as plain are its rivals."""
     every = statements(text, start, end)
     claims = [c for c in every if c.text]
-    if claims:
-        return _announced(text, claims)
-    return (
-        nothing("nothing follows the words that announce an answer", state=EMPTY, how="statement")
-        if every
-        else None
-    )
+    if every and not claims:
+        return nothing("nothing follows an announcement", state=EMPTY, how="statement")
+    claims = [c for c in claims if not refuses(c.text)]
+    return _announced(text, claims) if claims else None
 
 
 def result(text: str, start: int, end: int) -> Extraction | None:
     """The last sentence that announces a result, a solution or a total."""
     claims = [c for c in statements(text, start, end, weak=True) if values(c.text)]
-    return found(claims[-1]) if claims else None
+    return concluded(text, claims[-1].end + 1, end) or found(claims[-1]) if claims else None
 
 
 def _announced(text: str, claims: list[Claim]) -> Extraction:

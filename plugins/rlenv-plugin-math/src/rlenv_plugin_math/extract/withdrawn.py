@@ -21,6 +21,7 @@ _withdrawal = pattern(
     rf"|{_IT}(?:\s+[^\W\d_]+(?:['’]\w+)?){{0,3}}?(?:{_IS}\s+(?:<<wrong>>)|(?:{_IS})?\s+not\s+(?:\w+\s+){{0,3}}?(?:answer|it|so|<<right>>)|{_IS}\s+not(?=\s*(?:[.!,;。]|$)))(?!\w)(?!\s+(?:to|if|for|unless|that)\b)"
     rf"|{_IT}(?:\s+\w+)?\s+(?:can(?:not|['’]t|\s+not)\s+be|{_NOT}\s+(?:seem|look|sound|feel))\s+(?:the\s+)?(?:answer|it|<<right>>)\b"
     rf"|{_IT}(?:\s+\w+)?\s+{_NOT}\s+(?:work|satisfy|hold|check|fit|match|make\s+sense|add\s+up)\b"
+    rf"|{_IT}(?:\s+[^\s.,;!?]+){{0,4}}\s+contradicts\b"
     rf"|\b(?:do\s+not|don['’]t)\s+(?:think|believe)\s+(?:that\s+)?{_IT}(?:['’]s|\s+is)?\s+(?:the\s+)?(?:answer|<<right>>)\b"
     r"|(?:^|[.!?。！？—–…\n(]\s*)(?:(?:oh|ah|wait|hm+|actually|sorry|but|well)\b[,.!…\s]*)+no\b(?!\s+(?:<<unless_no>>)\b)"
     r"|(?:^|[.!。！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"

@@ -19,7 +19,7 @@ doubt = pattern(
 )
 
 refused = pattern(
-    r"(?:\b(?:not|never|cannot|neither|nor|except|without|unlike)\b|n't\b|n’t\b)[a-z\s]{0,12}$"
+    r"(?:\b(?:not(?!\s+it\b)|never|cannot|neither|nor|except|without|unlike)\b|n't\b|n’t\b)[a-z\s]{0,12}$"
     r"|\b(?:anything|everything|nothing|all|any|everyone)\s+but\s*$"
     r"|\b(?:at\s+(?:least|most)|up\s+to|over|above|below|under|beyond|almost|nearly)\s*$"
     r"|\b(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other|rather)\s+than\s*$"
@@ -47,7 +47,7 @@ doubt_ahead = pattern(
 )
 
 letter = pattern(
-    r"\(([A-J])\)|\b(?:[Oo]ption|choice|letter|answer|choose|select|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right)\b",
+    r"\(([A-J])\)|\b(?:[Oo]ption|choice|letter|answer|choose|select|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+(?:is\s+(?:the\s+)?(?:correct|right)\b|(?:correct|right)(?=\s*(?:[.,;!]|\Z)))|\bis\s+([A-J])\s+(?:correct|right)\b",
     0,
 )
 
@@ -57,6 +57,16 @@ magnitude = pattern(
     r"\s+(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|out\s+of\s+\d+\b(?![.,]\d))"
 )
 
+# What a sentence comes to after a value that it had: "5, but it should be 7".
+turn = pattern(
+    r"(?:\bbut\b|[,;–—])(?:\s+(?:this|that|it|no|wait|is|are|was)\b,?)*\s+(?:(?:<<turns>>)\b(?!\s+not\b)|rather(?!\s+than)|no(?=[\s,]+(?:wait|it|that|[a-z]\s?=|[\d$\\-])))"
+)
+
+# A number in words; "one" alone is more often a pronoun.
+number_words = pattern(
+    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million)))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?![\w-])"
+)
+
 # Behind a value: a unit, which counts where the table has it.
 unit = pattern(
     r"[\s~]*(?:(?:square|cubic)\s+)?([a-zA-Z]{2,15})\b(?:\s*\^?\s?[23²³](?!\w))?(?:\s*(?:/|\bper\b)\s*[a-zA-Z]+\b)?",
@@ -64,7 +74,7 @@ unit = pattern(
 )
 
 unsettled = pattern(
-    r"\b(?:whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
+    r"\b(?:torn between|hesitate between|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
     r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b"
 )
 
@@ -74,7 +84,9 @@ equals = pattern(
 )
 
 # Anything but commands that could be a word.
-words = pattern(r"(?<![\\\w])[^\W\d_]{2,}|[或\u0900-\u097f]", 0)
+words = pattern(
+    r"(?<![\\\w])[^\W\d_]{2,}|[\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]", 0
+)
 
 # Right before a value: it is offered beside something else.
 other = pattern(r"\S\s+or\s*(?:maybe|perhaps|else|even)?[\s$*(]*$")
@@ -96,8 +108,12 @@ negated = pattern(
     r"\b(?:not|never|neither|nor|cannot|impossible|false\s+that|wrong|incorrect)\b|n['’]t\b"
 )
 
-# ``C. 1223, Rigord``: a choice and its text.
-option = pattern(r"\(?([A-J])[.):]\)?\s+(?=[^=]*[a-zA-Z]{2}[^=]*\Z)", 0)
+# ``C. 1223, Rigord``, "we choose D: 12 meters": a choice and its text.
+option = pattern(
+    r"\A\(?([A-J])[.):]\)?\s+(?=[^=]*[a-zA-Z]{2}[^=]*\Z)"
+    r"|\b(?:[Cc]h(?:oose|ose|oice)|[Ss]elect|[Pp]ick|[Oo]ption)(?:\s+is|\s+so)*\s+\(?([A-J])\s?[.):]\s|\b([A-J])\s+choose\s?[.:]\s",
+    0,
+)
 
 # A verb that is the answer: "The series converges".
 behavior = pattern(r"\b((?:con|di)verges|(?:in|de)creases)\b")

@@ -37,10 +37,12 @@ _VALUE = r"\s*(?:[—–-]\s+)?(?=\$|\\[(\[a-z]|[-−+]?\d+(?![\d:)])|[A-J]\b(?!
 class Read:
     """A text as it is read, and where each part of it was."""
 
-    __slots__ = ("commas", "ins", "outs", "text")
+    __slots__ = ("before", "commas", "ins", "outs", "text")
 
-    def __init__(self, text: str, edits: list[_Edit], *, commas: bool = False) -> None:
-        self.commas = commas
+    def __init__(
+        self, text: str, edits: list[_Edit], before: Read | None = None, *, commas: bool = False
+    ) -> None:
+        self.commas, self.before = commas, before
         self.outs, self.ins = [0], [0]
         pieces: list[str] = []
         length = at = 0
@@ -56,7 +58,8 @@ class Read:
         """Index in the text as it was of an index in the text as it is read."""
         part = bisect_right(self.outs, at) - 1
         was = self.ins[part] + at - self.outs[part]
-        return min(was, self.ins[part + 1]) if part + 1 < len(self.ins) else was
+        was = min(was, self.ins[part + 1]) if part + 1 < len(self.ins) else was
+        return self.before.back(was) if self.before else was
 
 
 def read(text: str) -> Read | None:
@@ -66,10 +69,15 @@ def read(text: str) -> Read | None:
     if not found:
         return None
     packs = [pack(name) for name in found if name != "en"]
+    counted = Read(
+        text, list(_apart(text, [edit for one in packs for edit in _numbers(text, one)]))
+    )
+    text = counted.text
     edits = [edit for one in packs for edit in _edits(text, start, one, alone=one.name == found[0])]
     if not all(one.spaced for one in packs):
         edits += ((m.start(), m.start(), " ") for m in re.compile(_SEAM).finditer(text, start))
-    return Read(text, list(_apart(text, edits)), commas=any(one.decimal_comma for one in packs))
+    commas = any(one.decimal_comma for one in packs)
+    return Read(text, list(_apart(text, edits)), counted, commas=commas)
 
 
 def unhidden(text: str) -> Read | None:
@@ -137,6 +145,17 @@ def _recognized() -> _Recognized:
     foreign = frozenset(word for word, names in words.items() if "en" not in names)
     needed = {kind: frozenset(kinds[kind]["en"].encode().split()) for kind in ("takeback", "doubt")}
     return _Recognized(words, kinds["script"], foreign, needed)
+
+
+def _numbers(text: str, one: Pack) -> Iterator[_Edit]:
+    """The numbers of a text that are in words, or in numerals that are not digits."""
+    from .numbers import in_digits
+
+    start = max(0, len(text) - _READ)
+    for mark in one.numerals.finditer(text, start) if one.numerals else ():
+        yield mark.start(), mark.end(), in_digits(mark[0])
+    for mark in one.numbers.found.finditer(text, start):
+        yield mark.start(), mark.end(), one.numbers.english(mark[0])
 
 
 def _edits(text: str, start: int, one: Pack, *, alone: bool) -> Iterator[_Edit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from fractions import Fraction
 
 from rlenv_plugin_math.units import lookup
 
@@ -11,6 +12,7 @@ _GROUPED = re.compile(r"(?<![\d.,])(\d{1,3}(?:[. '’\u00a0\u202f]\d{3})+)(?:,(\
 _DECIMAL = re.compile(r"(?<![\d.,])(\d+)(?:,|\{,\})(\d+)(?![\d,]|\.\d)")
 _UNIT = re.compile(r"(?:[\s~]|\\[,; ])*(?:\\(?:text|mathrm|mbox)\{\s*)?\\?([a-zA-Z]+|[%€£°])")
 _HAN = re.compile("[〇零一二两兩三四五六七八九十百千万萬]{1,16}")
+_HANGUL = str.maketrans("백천만억两兩", "百千万億二二")
 _BRACKETS = ("(", "[", "{", "\\{", "\\left", "<")
 
 
@@ -21,11 +23,13 @@ def spellings(answer: str, *, commas: bool) -> tuple[str, ...]:
     is one: ``3,5 kg``.  What is in brackets is a list everywhere.
     """
     if _HAN.fullmatch(answer):
-        return (answer, _in_digits(answer))
+        return (answer, in_digits(answer))
     if answer.lstrip(" $").startswith(_BRACKETS):
         return (answer,)
     if not commas:
         return tuple(dict.fromkeys((answer, _DECIMAL.sub(_before_unit, answer))))
+    if ",000" in answer and "." not in answer:  # thousands in any language
+        return (answer,)
     grouped = _GROUPED.sub(lambda m: re.sub(r"[^\d,]", "", m[0]), answer)
     read = _DECIMAL.sub(r"\1.\2", grouped)
     return (read,) if ".000" in answer else tuple(dict.fromkeys((answer, read)))
@@ -38,14 +42,15 @@ def _before_unit(match: re.Match[str]) -> str:
     return f"{match[1]}.{match[2]}" if is_unit and not thousands else match[0]
 
 
-def _in_digits(numerals: str) -> str:
-    """``三百二十`` as 320, ``二〇二四`` as 2024."""
-    total = part = digit = 0
-    for value in (int(unicodedata.numeric(char)) for char in numerals):
-        if value < 10:
+def in_digits(numerals: str) -> str:
+    """``三百二十`` as 320, ``二〇二四`` as 2024, ``2万5千`` as 25000, ``12,34,567`` as 1234567."""
+    total = part = digit = Fraction(0)
+    for piece in re.findall(r"\d+(?:\.\d+)?|\S", numerals.replace(",", "").translate(_HANGUL)):
+        value = Fraction(piece) if piece[0].isdecimal() else int(unicodedata.numeric(piece))
+        if piece[0].isdecimal() or value < 10:
             digit = 10 * digit + value
         elif value < 10_000:
-            part, digit = part + (digit or 1) * value, 0
+            part, digit = part + (digit or 1) * value, Fraction(0)
         else:
-            total, part, digit = total + (part + digit) * value, 0, 0
+            total, part, digit = total + (part + digit) * value, Fraction(0), Fraction(0)
     return str(total + part + digit)

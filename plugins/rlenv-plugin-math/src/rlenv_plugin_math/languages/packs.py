@@ -27,8 +27,10 @@ _PLACES = {  # a place in a text: the pattern around a phrase there, and the sec
         words_of("behind_value units"),
     ),
     "between": (rf"(?<=[\d}})\]$%°*])\s+<each>(?=\s+{_START})", words_of("between_values")),
-    "beside": (rf"<each>(?=\s+{_START})", words_of("before_value")),
+    "beside": (rf"(?<!\\)(?<!{_LETTER})<each>(?=\s*{_START})", words_of("before_value")),
+    "numbers": (rf"(?<![\\'’])(?<!{_LETTER})(?:<each>)+(?!{_LETTER})", words_of("numbers")),
 }
+_COUNTED = "(?<![第〇一二三四五六七八九十百千万億亿가-힣])<each>(?=<counters>)"
 
 
 @frozen
@@ -52,7 +54,11 @@ class Wording:
 
 @frozen
 class Pack:
-    """One language: its wording anywhere in a text, right behind a value, between two, and right before one."""
+    """One language: its wording anywhere in a text, behind a value, between two, before one, and its numerals.
+
+    What ``numerals`` finds is written in digits; ``numbers`` are number words, where words are not spaced
+    before one of the counters.
+    """
 
     name: str
     decimal_comma: bool
@@ -61,6 +67,8 @@ class Pack:
     behind: Wording
     between: Wording
     beside: Wording
+    numbers: Wording
+    numerals: re.Pattern[str] | None
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -78,18 +86,21 @@ def pack(name: str) -> Pack:
     """
     table = _table(name)
     spaced, comma = bool(table.pop("spaced", True)), bool(table.pop("decimal_comma", False))
+    counters, numerals = table.pop("counters", ""), table.pop("numerals", "")
     known = [section for _, sections in _PLACES.values() for section in sections]
     if unknown := sorted(table.keys() - set(known)):
         raise ValueError(f"{name}.toml: sections {unknown}: expected some of {known}")
     wordings = {
         place: _wording(
             _meanings(name, [row for row in table.items() if row[0] in sections]),
-            around,
-            spaced=spaced,
+            _COUNTED.replace("<counters>", counters) if place == "numbers" and counters else around,
+            spaced=spaced and place not in ("numbers", "beside"),
         )
         for place, (around, sections) in _PLACES.items()
     }
-    return Pack(name, comma, spaced, **wordings)
+    return Pack(
+        name, comma, spaced, numerals=re.compile(numerals) if numerals else None, **wordings
+    )
 
 
 def _wording(meanings: dict[str, str], around: str, *, spaced: bool) -> Wording:
