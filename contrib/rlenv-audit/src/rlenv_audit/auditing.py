@@ -30,10 +30,8 @@ __all__ = ["PROFILES", "audit"]
 
 MADE = 200  # tasks of a target that makes as many as are asked for: some cost a second each
 
-PROFILES: Mapping[str, tuple[int, float]] = {
-    "ci": (40, 60.0),
-    "full": (400, 1800.0),
-}  # tasks, seconds
+Progress = Callable[[Probe, int, int], None]  # before each probe: its place, of how many
+PROFILES = {"ci": (40, 60.0), "full": (400, 1800.0)}  # tasks, seconds
 
 
 def audit(
@@ -51,7 +49,7 @@ def audit(
     right: Mapping[str, Sequence[str]] | None = None,
     pass_mark: float | None = None,
     patience: float | None = None,
-    progress: Callable[[Probe, int, int], None] | None = None,
+    progress: Progress | None = None,
     fail_fast: bool = False,
     step: tuple[int, float] = (256, 8.0),
     second: str = "",
@@ -85,7 +83,7 @@ def audit(
     """
     limits, (chosen, installed) = Thresholds.read(fail_on), _chosen(only)
     (most, budget), start = _profile(profile, budget), time.monotonic()
-    spec = Spec(placed(target), signature, placed(tasks_from), seed, size=_made(tasks), python=placed(python))  # fmt: skip
+    spec = Spec(placed(target), signature, placed(tasks_from), seed, size=min(MADE, tasks + tasks // 4) if tasks else MADE, python=placed(python))  # fmt: skip
     other = evolve(spec, target=placed(second), signature=second_signature, tasks_from="", borrowed=True)  # fmt: skip
     with _held(spec, patience, loading, not right) as held, _opinion(other, patience, loading) as opinion:  # fmt: skip
         bench = _bench(
@@ -94,7 +92,10 @@ def audit(
             pass_mark=pass_mark or held.pass_mark, second=opinion,
         )  # fmt: skip
         results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
-    card = evolve(_card(target, bench, results, profile, budget, start), probes=installed)
+    card = Scorecard(
+        target, bench.archetypes, bench.pass_mark, len(bench.tasks), len(held.tasks), seed, profile, budget, results,
+        seconds=time.monotonic() - start, version=_version(), probes=installed,
+    )  # fmt: skip
     return _judged(card, limits, step)
 
 
@@ -102,7 +103,11 @@ def _bench(
     held: Target, tasks: Sequence[Task], *, archetypes: Sequence[str], budget: float, **more: Any
 ) -> Bench:
     """The budget begins when all that probes ask with is loaded."""
-    corpora, rewrites = list(_attacks(held, archetypes)), list(_rewrites(held))
+    attacks = _hooks(held, archetypes, "rlenv_attacks")
+    corpora = [(f"{use}: {one.name}", one.build) for use, one in attacks]
+    # Only of the target's own stages: what keeps the meaning for one verifier may not for another.
+    own = _hooks(held, (), "rlenv_rewrites") if held.uses else ()
+    rewrites = [(f"{use}: {one.name}", one.apply, one.keeps) for use, one in own]
     known = tasks if more["second"] else [_said(task, more["right"]) for task in tasks]
     deadline = time.monotonic() + budget
     return Bench(held, known, archetypes=archetypes, corpora=corpora, rewrites=rewrites, deadline=deadline, **more)  # fmt: skip
@@ -112,24 +117,6 @@ def _said(task: Task, right: Mapping[str, Sequence[str]]) -> Task:
     """The task; without its answer where a right response does not say it, as an expression does not say its value."""
     given = right.get(task.id or "")
     return evolve(task, answer=None) if given and not plainly_in(task, given[0]) else task
-
-
-def _card(  # noqa: PLR0917 - as it is told
-    target: str,
-    bench: Bench,
-    results: tuple[Result, ...],
-    profile: str,
-    budget: float,
-    start: float,
-) -> Scorecard:
-    return Scorecard(
-        target, bench.archetypes, bench.pass_mark, len(bench.tasks), len(bench.target.tasks), bench.seed, profile, budget,
-        results, seconds=time.monotonic() - start, version=_version(),
-    )  # fmt: skip
-
-
-def _made(tasks: int | None) -> int:
-    return MADE if tasks is None else min(MADE, tasks + tasks // 4)
 
 
 @contextmanager
@@ -193,11 +180,7 @@ def _chosen(only: Sequence[str]) -> tuple[list[Probe], int]:
 
 
 def _all(
-    chosen: Sequence[Probe],
-    bench: Bench,
-    progress: Callable[[Probe, int, int], None] | None,
-    *,
-    fail_fast: bool,
+    chosen: Sequence[Probe], bench: Bench, progress: Progress | None, *, fail_fast: bool
 ) -> tuple[Result, ...]:
     """Every probe with a fair share of the time that is left."""
     results: list[Result] = []
@@ -253,17 +236,3 @@ def _hooks(target: Target, archetypes: Sequence[str], hook: str) -> Iterator[tup
                 for value in several:
                     if isinstance(value, (Attack, Rewrite)):
                         yield f"{info.name}/{short}", value
-
-
-def _attacks(
-    target: Target, archetypes: Sequence[str]
-) -> Iterator[tuple[str, Callable[[Task], Any]]]:
-    for use, attack in _hooks(target, archetypes, "rlenv_attacks"):
-        yield f"{use}: {attack.name}", attack.build
-
-
-def _rewrites(target: Target) -> Iterator[tuple[str, Callable[[Task, str], Any], bool]]:
-    """Only of the target's own stages: what keeps the meaning for one verifier may not for another."""
-    if target.uses:
-        for use, rewrite in _hooks(target, (), "rlenv_rewrites"):
-            yield f"{use}: {rewrite.name}", rewrite.apply, rewrite.keeps

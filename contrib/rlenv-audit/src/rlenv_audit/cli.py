@@ -264,14 +264,8 @@ def _checkpoint(said: Any) -> float | None:
 @click.option("--env", default="", metavar="ENV", help="The environment of SCORES, to show tasks and answers, and for tests.")  # fmt: skip
 @click.option("--emit-tests", type=click.Path(path_type=Path, file_okay=False), help="Write a test for each right response that got 0 to this folder.")  # fmt: skip
 def spot_check(  # noqa: PLR0917 - click names them
-    scores: Path,
-    count: int,
-    seed: int,
-    responses: Path | None,
-    labels: Path | None,
-    env: str,
-    emit_tests: Path | None,
-) -> None:
+    scores: Path, count: int, seed: int, responses: Path | None, labels: Path | None, env: str, emit_tests: Path | None,
+) -> None:  # fmt: skip
     """Label responses that got 0, and estimate how many of them are right.
 
     Shows a sample of SCORES, in proportion to tasks and to the stages that rejected the responses. Answer y if a response is

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, linear_regression
 
 from attrs import frozen
 
@@ -80,7 +80,7 @@ def measured(train: Rewards, heldout: Rewards, seed: int = 0) -> Delta:
     points = tuple(
         (place, *means, means[0] - means[1])
         for place in shared
-        for means in [(_mean(_flat(one[place])), _mean(_flat(two[place])))]
+        for means in [(fmean(_flat(one[place])), fmean(_flat(two[place])))]
     )
     chance = random.Random(seed)  # noqa: S311 - no secret
     draws = [_rises(_drawn(one, shared, chance), _drawn(two, shared, chance), shared) for _ in range(DRAWS)]  # fmt: skip
@@ -109,7 +109,7 @@ def _drawn(curves: Curves, shared: Sequence[float], chance: random.Random) -> li
         there = curves[place]
         drawn = [name for name in chosen if name in there]
         drawn = drawn or chance.choices(list(there), k=len(there))
-        means.append(_mean([reward for name in drawn for reward in there[name]]))
+        means.append(fmean([reward for name in drawn for reward in there[name]]))
     return means
 
 
@@ -120,17 +120,8 @@ def _rises(
     return _rise(train, shared), _rise(heldout, shared), _rise(gap, shared)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
 def _rise(values: Sequence[float], places: Sequence[float]) -> float:
-    middle, mean = _mean(places), _mean(values)
-    spread = math.fsum((x - middle) ** 2 for x in places)
-    slope = (
-        math.fsum((x - middle) * (y - mean) for x, y in zip(places, values, strict=True)) / spread
-    )
-    return slope * (places[-1] - places[0])
+    return linear_regression(places, values).slope * (places[-1] - places[0])
 
 
 def _between(ordered: Sequence[float]) -> tuple[float, float]:

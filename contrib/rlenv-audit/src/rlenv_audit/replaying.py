@@ -20,17 +20,9 @@ __all__ = ["asked", "find", "moved", "replayed"]
 
 
 def replayed(
-    target: str,
-    task: str,
-    response: str,
-    *,
-    signature: str = "",
-    tasks_from: str = "",
-    seed: int = 0,
-    patience: float | None = None,
-    under: Mapping[str, Any] | None = None,
-    python: str = "",
-) -> Reply:
+    target: str, task: str, response: str, *, signature: str = "", tasks_from: str = "", seed: int = 0,
+    patience: float | None = None, under: Mapping[str, Any] | None = None, python: str = "",
+) -> Reply:  # fmt: skip
     """What a target says of one response now.
 
     Args:

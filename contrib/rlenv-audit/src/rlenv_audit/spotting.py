@@ -38,12 +38,8 @@ def zeros(scores: Path, responses: Path | None) -> list[Zero]:
     """
     from rlenv.rows import read_rows
 
-    texts: dict[int, str] = {}
-    if responses is not None:
-        texts = {
-            place: str(row.get("response", ""))
-            for place, (_, row) in enumerate(read_rows(responses), 1)
-        }
+    rows = enumerate(read_rows(responses) if responses is not None else (), 1)
+    texts = {place: str(row.get("response", "")) for place, (_, row) in rows}
     found = []
     for number, row in read_rows(scores):
         if "schema" in row or row.get("reward") != 0:
@@ -56,9 +52,8 @@ def zeros(scores: Path, responses: Path | None) -> list[Zero]:
             raise InputError(
                 f"{scores}: row {number} does not hold its response; name the file with --responses"
             )
-        found.append(
-            Zero(int(place), str(row.get("task", "")), text, str(row.get("stopped_at") or ""))
-        )
+        stopped = str(row.get("stopped_at") or "")
+        found.append(Zero(int(place), str(row.get("task", "")), text, stopped))
     return found
 
 

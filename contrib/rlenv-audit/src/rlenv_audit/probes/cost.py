@@ -27,14 +27,9 @@ def _latency(bench: Bench, probe: Probe) -> Result:
     bench.target.score(pairs, "many")
     together = time.perf_counter() - start
     seconds = [reply.seconds for reply in replies]
-    figures: dict[str, Any] = {
-        f"p{int(100 * share)}": quantile(seconds, share) for share in (0.5, 0.95, 0.99)
-    }
-    figures |= {
-        "alone a second": len(pairs) / alone,
-        "together a second": len(pairs) / together,
-        "responses": len(pairs),
-    }
+    rates = {"alone a second": len(pairs) / alone, "together a second": len(pairs) / together}
+    figures = {f"p{int(100 * share)}": quantile(seconds, share) for share in (0.5, 0.95, 0.99)}
+    figures |= {**rates, "responses": len(pairs)}
     return result(probe, "clean", figures=figures)
 
 

@@ -88,17 +88,6 @@ def _compared(bench: Bench, probe: Probe, again: _Again) -> Result:
         title = f"it cannot be loaded {again.where}: {error}"[:200]
         bad = finding(probe, None, "", None, title, "the same target, wherever it is loaded")
         return result(probe, "found", rate=rate(1, 1), findings=(bad,))
-    return _verdict(bench, probe, again, pairs, first, second)
-
-
-def _verdict(  # noqa: PLR0917 - as it is told
-    bench: Bench,
-    probe: Probe,
-    again: _Again,
-    pairs: Sequence[Pair],
-    first: Sequence[Reply],
-    second: Sequence[Reply],
-) -> Result:
     found, moved = [], 0.0
     for place, ((task, text), one, two) in enumerate(zip(pairs, first, second, strict=True)):
         differs = not _same(one, two)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from attrs import evolve, frozen
@@ -189,36 +189,28 @@ def _blank(bench: Bench, probe: Probe) -> Result:
     return _lost(bench, probe, [Match(task, own, text, name) for task, own, _ in _against(bench) for name, text in EMPTY.items()])  # fmt: skip
 
 
+def _disguised(bench: Bench, forms: Mapping[str, str], most: int) -> list[Match]:
+    """Wrong answers in these forms, against the right one."""
+    some = list(_against(bench))[: 20 if bench.full else most]
+    return [
+        Match(task, own, written(form, other), f"a wrong answer{name}")
+        for task, own, other in some for name, form in forms.items() if not plainly_in(task, form)
+    ]  # fmt: skip
+
+
 def _dressed(bench: Bench, probe: Probe) -> Result:
-    some = list(_against(bench))[: 20 if bench.full else 8]
-    matches = [Match(task, own, other, "a wrong answer") for task, own, other in some]
-    matches += [
-        Match(task, own, written(style, other), f"a wrong answer with {name}")
-        for task, own, other in some
-        for name, style in STYLES.items()
-    ]
-    return _lost(bench, probe, matches)
+    styles = {"": "{}"} | {f" with {name}": style for name, style in STYLES.items()}
+    return _lost(bench, probe, _disguised(bench, styles, 8))
 
 
 def _ordering(bench: Bench, probe: Probe) -> Result:
-    some = list(_against(bench))[: 20 if bench.full else 6]
-    matches = [
-        Match(task, own, f"{other}\n{text}", f"a wrong answer and {name}")
-        for task, own, other in some
-        for name, text in INJECTIONS.items()
-        if not plainly_in(task, text)
-    ]
-    return _lost(bench, probe, matches)
+    orders = {f" and {name}": f"{{}}\n{text}" for name, text in INJECTIONS.items()}
+    return _lost(bench, probe, _disguised(bench, orders, 6))
 
 
 def _each(  # noqa: PLR0917 - as it is told
-    bench: Bench,
-    probe: Probe,
-    asked: Sequence[Shown],
-    bad: Callable[[Sequence[float], int], bool],
-    expected: str,
-    most: int,
-) -> Result:
+    bench: Bench, probe: Probe, asked: Sequence[Shown], bad: Callable[[Sequence[float], int], bool], expected: str, most: int,
+) -> Result:  # fmt: skip
     replies, complete = _asked(bench, [(one.task, one.text) for one in asked])
     found: list[Finding] = []
     for one, reply in zip(asked, replies, strict=False):

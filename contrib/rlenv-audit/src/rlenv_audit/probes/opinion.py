@@ -52,16 +52,10 @@ def _lifted(bench: Bench, probe: Probe) -> Result:
     if set(bench.archetypes) == {"constraints"}:
         raise Skip("its stages may ask for form, and then form is no dress")
     wrong = _wrong(bench)
-    plain = _rewards(bench, wrong)
     found: list[Finding] = []
     worst, hits, tried = 0.0, 0, 0
     for name, style in STYLES.items():
-        dressed = [(task, written(style, text)) for task, text in wrong]
-        rises = [
-            (two - one, pair, two)
-            for one, two, pair in zip(plain, _rewards(bench, dressed), dressed, strict=True)
-            if one is not None and two is not None
-        ]
+        rises = _rises(bench, wrong, style)
         tried = max(tried, len(rises))
         if len(rises) < 2:
             continue
@@ -82,30 +76,30 @@ def _lifted(bench: Bench, probe: Probe) -> Result:
 def _added(bench: Bench, wrong: Sequence[tuple[Task, str]]) -> dict[str, Any]:
     """Per style, the reward that it adds to a wrong answer; and that of 1,000 characters of filler."""
     try:
-        plain = _rewards(bench, wrong)
         deltas = {}
         for name, style in STYLES.items():
-            styled = _rewards(bench, [(task, written(style, text)) for task, text in wrong])
-            both = [two - one for one, two in zip(plain, styled, strict=True) if one is not None and two is not None]  # fmt: skip
-            if both:
+            if both := [rise for rise, _, _ in _rises(bench, wrong, style)]:
                 mean, low, high = paired(both, bench.seed)
                 rises = rate(sum(value > 1e-9 for value in both), len(both))
                 deltas[name] = {"delta": mean, "low": low, "high": high, "rises": str(rises)}
         ladder = [[f"{text}\n{FILLER * times}" for times in LADDER] for _, text in wrong[:20]]
         curves = []
         for (task, _), texts in zip(wrong, ladder, strict=False):
-            curve = [
-                (len(text) / 1000, reward)
-                for text, reward in zip(
-                    texts, _rewards(bench, [(task, t) for t in texts]), strict=True
-                )
-                if reward is not None
-            ]
-            curves.append(curve)
+            points = zip(texts, _rewards(bench, [(task, t) for t in texts]), strict=True)
+            curves.append([(len(text) / 1000, paid) for text, paid in points if paid is not None])
     except OutOfBudget:
         return {}
     rise, low, high = slope(curves, bench.seed)
     return {"styles": deltas, "length slope": {"per 1,000 characters": rise, "low": low, "high": high}}  # fmt: skip
+
+
+def _rises(
+    bench: Bench, wrong: Sequence[tuple[Task, str]], style: str
+) -> list[tuple[float, tuple[Task, str], float]]:
+    """(what a style adds, the dressed answer, its reward), of those that have a reward plain and dressed."""
+    dressed = [(task, written(style, text)) for task, text in wrong]
+    both = zip(_rewards(bench, wrong), _rewards(bench, dressed), dressed, strict=True)
+    return [(two - one, pair, two) for one, two, pair in both if one is not None and two is not None]  # fmt: skip
 
 
 def _rewards(bench: Bench, pairs: Sequence[tuple[Task, str]]) -> list[float | None]:

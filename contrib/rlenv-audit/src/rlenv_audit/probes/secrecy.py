@@ -22,13 +22,8 @@ __all__ = ["PROBES"]
 SHORT = "its tasks have no answer that is long enough to be recognized"
 UNTOLD = "feedback without the answer"
 SHORTEST = 4  # characters of a secret: shorter ones are everywhere by chance
-WRONG = (
-    "",
-    "I do not know.",
-    "{",
-    "```python\ndef solution(*a): return None\n```",
-    *(written(form, "-999") for form in CARRIERS.values()),
-)
+BARE = ("", "I do not know.", "{", "```python\ndef solution(*a): return None\n```")
+WRONG = (*BARE, *(written(form, "-999") for form in CARRIERS.values()))
 FAILING = "```python\ndef {f}(*args, **kwargs):\n    raise ValueError(args)\n```"
 
 

@@ -22,24 +22,16 @@ SCHEMA = "rlenv.audit/1"
 
 def to_dict(card: Scorecard) -> dict[str, Any]:
     """The scorecard as JSON values; ``audit.schema.json`` beside this module tells every key."""
-    body = {
-        key: value for key, value in attrs.asdict(card, recurse=False).items() if key != "results"
-    }
+    body = attrs.asdict(card, recurse=False) | {"complete": card.complete}
+    said = {"schema": SCHEMA} | {key: plain(value) for key, value in body.items() if key != "results"}  # fmt: skip
     results = [_result(result) for result in card.results]
-    return {
-        "schema": SCHEMA,
-        **{key: plain(value) for key, value in body.items()},
-        "complete": card.complete,
-        "conclusion": attrs.asdict(conclusion(card)),
-        "results": results,
-    }
+    return said | {"conclusion": attrs.asdict(conclusion(card)), "results": results}
 
 
 def _result(result: Result) -> dict[str, Any]:
     body = attrs.asdict(result, recurse=False)
-    body["rate"] = (
-        None if result.rate is None else {**attrs.asdict(result.rate), "share": result.rate.share}
-    )
+    if result.rate is not None:
+        body["rate"] = {**attrs.asdict(result.rate), "share": result.rate.share}
     body["findings"] = [attrs.asdict(finding) for finding in result.findings]
     return {key: plain(value) for key, value in body.items()}
 
@@ -79,9 +71,7 @@ def read(path: Path) -> Scorecard:
 
 
 def _result_from(said: Mapping[str, Any]) -> Result:
-    body = dict(said)
-    body["rate"] = (
-        None if said["rate"] is None else rate(said["rate"]["hits"], said["rate"]["trials"])
-    )
-    body["findings"] = tuple(Finding(**one) for one in said["findings"])
-    return Result(**body)
+    counts = said["rate"]
+    share = None if counts is None else rate(counts["hits"], counts["trials"])
+    found = tuple(Finding(**one) for one in said["findings"])
+    return Result(**{**said, "rate": share, "findings": found})

@@ -130,13 +130,7 @@ def _directed(climb: _Climb, draws: int, seed: int) -> None:
     )  # fmt: skip
 
     @seeded(seed)
-    @settings(
-        max_examples=draws,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate, Phase.target],
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=draws, database=None, deadline=None, phases=[Phase.generate, Phase.target], suppress_health_check=list(HealthCheck))  # fmt: skip
     @given(response)
     def draw(text: str) -> None:
         scored = climb.score([text])

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from attrs import fields
 from rlenv.errors import RlenvError
 from rlenv.record import dumps, plain
 from rlenv.values import Outcome, StageResult, Task, Verdict
@@ -21,6 +22,7 @@ from .wire import dump, load, task_from, task_to
 __all__ = ["main"]
 
 THREADS = 4
+HERE = ("ask", "many", "close")  # of a Loaded, what is called in this process
 OWN = os.getpid()
 CALLED: dict[str, None] = {}  # hosts that the target called since the last reply
 
@@ -74,22 +76,10 @@ def _note(host: Any) -> None:
 
 
 def _introduced(target: Loaded) -> dict[str, Any]:
-    return {
-        "tasks": [task_to(task) for task in target.tasks],
-        "archetypes": target.archetypes,
-        "uses": target.uses,
-        "limit_s": target.limit_s,
-        "in_turn": target.many is None,
-        "steady": target.steady,
-        "converses": target.converses,
-        "sides": target.sides,
-        "right": dict(target.right),
-        "added": target.added,
-        "words": list(target.words),
-        "acts": target.acts,
-        "pass_mark": target.pass_mark,
-        "version": sys.version.partition(" ")[0],
-    }
+    """What ``Target`` has of it: all but what can only be called here."""
+    told = {one.name: getattr(target, one.name) for one in fields(Loaded) if one.name not in HERE}
+    tasks = [task_to(task) for task in target.tasks]
+    return {**told, "tasks": tasks, "in_turn": target.many is None}
 
 
 class _Desk:

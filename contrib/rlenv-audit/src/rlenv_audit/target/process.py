@@ -250,15 +250,9 @@ class Target:
         self.close()
 
     @contextmanager
-    def twin(self, cwd: str | None = None, **environ: str) -> Iterator[Target]:
-        """The same target in a fresh process, under another environment."""
-        from attrs import evolve
-
-        with Target(
-            evolve(self.spec, environ=environ, cwd=cwd or self.spec.cwd),
-            self.patience,
-            self.loading,
-        ) as other:
+    def twin(self) -> Iterator[Target]:
+        """The same target in a fresh process."""
+        with Target(self.spec, self.patience, self.loading) as other:
             other.until = self.until
             yield other
 
