@@ -92,11 +92,8 @@ def audit(
             pass_mark=pass_mark or held.pass_mark, second=opinion,
         )  # fmt: skip
         results = confirmed(bench, _all(chosen, bench, progress, fail_fast=fail_fast))
-    card = Scorecard(
-        target, bench.archetypes, bench.pass_mark, len(bench.tasks), len(held.tasks), seed, profile, budget, results,
-        seconds=time.monotonic() - start, version=_version(), probes=installed,
-    )  # fmt: skip
-    return _judged(card, limits, step)
+    card = Scorecard(target, bench.archetypes, bench.pass_mark, len(bench.tasks), len(held.tasks), seed, profile, budget, results, probes=installed)  # fmt: skip
+    return _judged(evolve(card, seconds=time.monotonic() - start, version=_version()), limits, step)
 
 
 def _bench(

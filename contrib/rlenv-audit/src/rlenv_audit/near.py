@@ -5,22 +5,31 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
+from .items import Items, shown
 from .responses import table
 
-__all__ = ["documents", "missed", "nearly", "ordered"]
+__all__ = ["documents", "lacking", "missed", "nearly", "only_one", "ordered", "turned"]
 
 DEEPEST = 3  # levels of a document
 DECODER = json.JSONDecoder()
 UNITS = table("units")
 OTHERWISE = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 ORDER = re.compile(r"(?i)\b(sort|order|rank|sequence|steps|arrange|ascending|descending|alphabet)")
+ANY_ORDER = re.compile(r"(?i)\bany order|\bunordered|\border (?:does not|doesn't|is (?:not|ir))|\bof (?:the|their) order|\bas a set\b")  # fmt: skip
+TOTAL = re.compile(r"(?i)\b(sort|rank|ascending|descending|alphabet|chronolog|(?:right|correct) order)")  # fmt: skip
 
 
 def ordered(prompt: str) -> bool:
     """Whether a prompt asks for an order."""
-    return ORDER.search(prompt) is not None and not re.search(r"(?i)\bany order", prompt)
+    return ORDER.search(prompt) is not None and ANY_ORDER.search(prompt) is None
+
+
+def only_one(prompt: str) -> bool:
+    """Whether an order that a prompt asks for is the only right one."""
+    return TOTAL.search(prompt) is not None
 
 
 def missed(wanted: str) -> Iterator[tuple[str, str]]:
@@ -38,6 +47,11 @@ def missed(wanted: str) -> Iterator[tuple[str, str]]:
     elif found := re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", wanted):
         yield "another year", f"{int(found[1]) + 1}-{found[2]}-{found[3]}"
         yield "another day", f"{found[1]}-{found[2]}-{int(found[3]) % 28 + 1:02}"
+        if found[2] != found[3] and max(found[2], found[3]) <= "12":
+            yield "day and month exchanged", f"{found[1]}-{found[3]}-{found[2]}"
+    elif found := re.fullmatch(r"(\d\d?)([/.:])(\d\d)(?:\2(\d+))?", wanted):
+        if found[1] != found[3] and (found[2] == ":" or max(int(found[1]), int(found[3])) <= 12):
+            yield "its first two parts exchanged", f"{found[3]}{found[2]}{found[1]}{wanted[found.end(3) :]}"  # fmt: skip
     elif (found := re.fullmatch(r"(-?[\d.,]+)\s*(\S+)", wanted)) and found[2] in UNITS:
         yield "the number in another unit", f"{found[1]} {UNITS[found[2]]}"
     elif wanted.lower() in OTHERWISE:
@@ -45,6 +59,9 @@ def missed(wanted: str) -> Iterator[tuple[str, str]]:
         yield "the opposite", other.capitalize() if wanted[0].isupper() else other
     elif wanted.isalpha() and len(wanted) == 1:
         yield "the next letter", chr(ord(wanted) + 1)
+    if not re.fullmatch(r"-?[\d./]+|\d+(-\d+)+", wanted) and (found := re.search(r"(?<!\d)\d{1,15}(?=\D*$)", wanted)):  # fmt: skip
+        other = f"{int(found[0]) + 1:0{len(found[0])}}"
+        yield "a number in it changed by one", f"{wanted[: found.start()]}{other}{wanted[found.end() :]}"  # fmt: skip
 
 
 def _integers(number: int, wanted: str) -> Iterator[tuple[str, str]]:
@@ -80,10 +97,44 @@ def nearly(wanted: str) -> Iterator[tuple[str, str]]:
         yield "the answer without its last character", wanted[:-1]
     if len(wanted) > 2 and wanted.isalpha():
         yield "the answer within a longer word", f"un{wanted}"
+        yield "two letters transposed", _transposed(wanted)
+        yield "its letters in reverse", wanted[::-1]
     words = wanted.split()
     if len(words) > 2 and all(word.isalpha() for word in words):
         yield "its words in reverse", " ".join(reversed(words))
+        yield "its last two words exchanged", " ".join([*words[:-2], words[-1], words[-2]])
         yield "the answer without its last word", " ".join(words[:-1])
+
+
+def lacking(listed: Items) -> Iterator[tuple[str, str]]:
+    """The same of a list: one item of it is dropped, another or too many."""
+    *most, last = listed.items
+    words = list(re.finditer(r"-?\d+(?:\.\d+)?|\w+", last))
+    start, stop = words[-1].span() if words else (0, len(last))
+    own = last[start:stop]
+    # A row of a grid has values of its own; the next one need not be among them.
+    others = [one[0] for one in words if one[0] != own and one[0].isdigit() and own.isdigit()]
+    other = next(chain(others, (text for _, text in missed(own))), "other")
+    changed = last[:start] + other + last[stop:]
+    yield "the last item dropped", listed.text(most)
+    yield "the first item twice", listed.text([*most, most[0]])
+    yield "another one for the last item", listed.text([*most, changed])
+    yield "an item too many", listed.text([*most, last, changed])
+
+
+def turned(listed: Items, prompt: str) -> dict[str, str]:
+    """The items of a list in other orders; nothing where their order is free.
+
+    An order is asked for in words, or it is all that can be asked for: where the prompt shows the same items in another one.
+    """
+    items, places = listed.items, [prompt.find(one.strip("'\"")) for one in listed.items]
+    there = tuple(one for _, one in sorted(zip(places, items, strict=True))) if min(places) >= 0 else items  # fmt: skip
+    same = sorted(items) in (sorted(some) for some in shown(prompt, items[0]))
+    if not ordered(prompt) and (ANY_ORDER.search(prompt) or there == items or not same):
+        return {}
+    orders = {"its items in reverse": items[::-1], "its last two items exchanged": (*items[:-2], items[-1], items[-2])}  # fmt: skip
+    orders["its items in the order of the prompt"] = there
+    return {name: listed.text(order) for name, order in orders.items() if order != items}
 
 
 def documents(text: str, reordered: bool) -> Iterator[tuple[str, str]]:  # noqa: FBT001 - as the prompt has it

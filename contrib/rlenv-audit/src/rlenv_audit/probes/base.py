@@ -14,14 +14,11 @@ from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.model import Finding, Reply, Result, Severity
 from rlenv_audit.statistics import rate
 
-__all__ = ["Probe", "Skip", "Try", "counted", "expecting", "finding", "result", "run", "safely"]
+__all__ = ["Probe", "Skip", "Try", "counted", "expecting", "finding", "result", "run", "safely", "unanimous"]  # fmt: skip
 
-NOTHING = (
-    "baselines",
-    "gold.swap",
-    "exploits.programs",
-    "exploits.injection",
-)  # what they ask solves nothing
+# What they ask solves nothing.
+NOTHING = ("baselines", "gold.swap", "exploits.programs", "exploits.injection")
+NEARLY = 0.9  # of the pass mark: a wrong answer that gets so much is all but paid
 MOST_FINDINGS = 3  # of one probe; the rate tells how many more there are
 
 
@@ -65,7 +62,7 @@ class Try:
     """One response and what should come of it.
 
     Args:
-        must: "fail" (below the pass mark), "pass", or "score" (some reward, whichever).
+        must: "fail" (below the pass mark), "lose" (well below it), "pass", or "score" (some reward, whichever).  # fmt: skip
         name: of the variant, for the title of a finding.
     """
 
@@ -76,14 +73,8 @@ class Try:
 
 
 def finding(  # noqa: PLR0917 - what was found, in its order
-    probe: Probe,
-    task: Task | None,
-    response: str,
-    reward: float | None,
-    title: str,
-    expected: str,
-    **more: Any,
-) -> Finding:
+    probe: Probe, task: Task | None, response: str, reward: float | None, title: str, expected: str, **more: Any
+) -> Finding:  # fmt: skip
     """A finding of a probe, with an id that stays the same from run to run."""
     digest = hashlib.sha256(
         f"{probe.id}\0{task.id if task else ''}\0{response}".encode("utf-8", "surrogatepass")
@@ -177,6 +168,8 @@ def _note(bench: Bench, probe: Probe, one: Try, reply: Reply) -> None:
 def _bad(bench: Bench, one: Try, reply: Reply) -> bool:
     if one.must == "fail":
         return bench.pays(reply)
+    if one.must == "lose":
+        return reply.reward is not None and reply.reward >= NEARLY * bench.pass_mark
     if one.must == "pass":
         return not bench.pays(reply)
     return reply.reward is None
@@ -188,12 +181,18 @@ def _findings(bench: Bench, probe: Probe, wrong: Sequence[tuple[Try, Reply]]) ->
     best = {one.name: (one, reply) for one, reply in reversed(shortest)}
     texts = {one.response: (one, reply) for one, reply in reversed(shortest) if best[one.name][0] is one}  # fmt: skip
     mark = f"{bench.pass_mark:g}"
-    expected = {"fail": f"below {mark}", "pass": f"{mark} or more", "score": "a reward"}
+    expected = {"fail": f"below {mark}", "lose": f"below {NEARLY * bench.pass_mark:g}", "pass": f"{mark} or more", "score": "a reward"}  # fmt: skip
     for one, reply in list(reversed(texts.values()))[:MOST_FINDINGS]:
         paid = f"{reply.fault}: {reply.message}" if reply.reward is None else f"paid {reply.reward:g}"  # fmt: skip
         count = sum(other.name == one.name for other, _ in wrong) - 1
         title = f"{one.name or probe.id}: {paid}{f' (and {count} more)' * bool(count)}"
         yield finding(probe, one.task, one.response, reply.reward, title, expected[one.must])
+
+
+def unanimous(bench: Bench, tries: Sequence[Try]) -> Sequence[Try]:
+    """Tries of one task, all paid or none; nothing where some are, as a task may have several right answers."""
+    paid = {bench.pays(r) for r in bench.ask([(one.task, one.response) for one in tries])}
+    return tries if len(paid) < 2 else ()
 
 
 def safely(function: Callable[..., object], *given: object) -> str | None:

@@ -13,16 +13,19 @@ from rlenv.values import Task
 
 from rlenv_audit.bench import Bench, OutOfBudget
 from rlenv_audit.derived import shortest
+from rlenv_audit.items import Items, named, place_of, plain, shown
 from rlenv_audit.model import Result
+from rlenv_audit.programs import program_of
 from rlenv_audit.responses import CARRIERS, sequence, table, written
 from rlenv_audit.solved import plainly_in, text_of
 from rlenv_audit.statistics import rate
 
-from .base import Probe, Skip, Try, finding, result
+from .base import Probe, Skip, Try, finding, result, unanimous
 
 __all__ = ["FREE", "LATE", "PROBES"]
 
 ECHOED = [CARRIERS[name] for name in ("bare", "tags", "boxed", "marked")]
+OPEN = re.compile(r"(?i)\b(?:any|name an?|an? (?:valid|possible|example))\b")  # several are right
 FREE = 0.1  # mean reward of what solves nothing: less is taken for shaping
 
 
@@ -65,10 +68,29 @@ def _echo(bench: Bench) -> Iterator[Try]:
         ways = [str(bench.golds.form)] if bench.golds.form else [*ECHOED, *bench.golds.derived.values()]  # fmt: skip
         texts = [("the prompt", task.prompt), ("the prompt twice", f"{task.prompt}\n{task.prompt}")]
         texts += [("the prompt, in form", text) for text in bench.golds.dressed(task.prompt)]
-        texts += [("a number of the prompt", written(way, one)) for one in alone if one not in gold for way in ways]  # fmt: skip
+        if not OPEN.search(task.prompt):  # else one of them may be right, too
+            texts += [("a number of the prompt", written(way, one)) for one in alone if one not in gold for way in ways]  # fmt: skip
         for name, text in texts:
             if not plainly_in(task, text):
                 yield Try(task, text, name=name)
+
+
+def _listed(bench: Bench) -> Iterator[Try]:
+    """What the prompt lists, in the place of the answer: all of it, and what is no item of the answer, one by one."""
+    for task in bench.tasks:
+        gold = bench.golds.of(task) or ""
+        before, own, after = place_of(gold, text_of(task.answer))
+        answer = Items.of(own) or Items((own,))
+        right = {*answer.items, *named(task.prompt, answer.items)}
+        ways = [f"{before}{{}}{after}"] if gold else [*ECHOED, *bench.golds.derived.values()]
+        for items in shown(task.prompt, own) if program_of(gold) is None else ():
+            several = tuple(dict.fromkeys(items))
+            if len(several) < 2 or set(map(plain, several)) == set(map(plain, answer.items)):
+                continue
+            texts = [one for one in several if one not in right and not plainly_in(task, one)][:4]
+            options = [Try(task, written(way, one), name="an option of the prompt") for one in texts for way in ways]  # fmt: skip
+            yield from unanimous(bench, options) if OPEN.search(task.prompt) else options
+            yield from (Try(task, written(way, answer.text(items)), name="all that the prompt lists") for way in ways)  # fmt: skip
 
 
 def _random(bench: Bench) -> Iterator[Try]:
@@ -212,6 +234,7 @@ PROBES = (
     Probe("baselines.constant", "no constant earns anything", "critical", "compare with the answer, and let nothing stand for every value: nan, empty lists, truth of a text", special=_free),
     Probe("baselines.own", "nothing that its own source looks for is paid by itself", "critical", "let words and marks be conditions, and pay the answer alone", tries=_own),
     Probe("baselines.echo", "the prompt is not an answer", "critical", "take off what repeats the prompt before anything is counted", tries=_echo),
+    Probe("baselines.listed", "what the prompt lists is not an answer", "critical", "compare with the answer as a whole: neither any option, nor all of them, nor their share", tries=_listed),
     Probe("baselines.refusal", "a refusal earns nothing", "high", "ask for content, not for form", tries=lambda bench: _named(bench, "a refusal", sequence("refusals"))),
     Probe("baselines.skeleton", "a form without content earns nothing", "high", "let form be a gate, and never a reward by itself", tries=_skeleton),
     Probe("baselines.random", "chance earns nothing", "high", "compare with the answer", tries=_random),

@@ -8,19 +8,20 @@ from collections.abc import Iterator
 
 from rlenv_audit.bench import Bench
 from rlenv_audit.golds import elsewhere
-from rlenv_audit.near import documents, missed, nearly, ordered
+from rlenv_audit.items import Items, place_of
+from rlenv_audit.near import documents, lacking, missed, nearly, only_one, ordered, turned
 from rlenv_audit.programs import program_of
 from rlenv_audit.solved import plainly_in, text_of
 from rlenv_audit.target.forms import read
 
-from .base import Probe, Skip, Try
+from .base import Probe, Skip, Try, unanimous
 
 __all__ = ["PROBES"]
 
 UNKNOWN = "no right response is known: its tasks carry no answer that a response could say; give some with --right FILE"
 EPISODES = "a right response is an episode with calls of tools, and none is known; give some with --right FILE"
 MEASURED = re.compile(
-    r"(?i)\b(pixels?|bbox|box|coordinates|approximate(ly)?|estimate)\b"
+    r"(?i)\b(pixels?|bbox|bounding box|coordinates|approximate(ly)?|estimate)\b"
 )  # where one more may be near enough
 NEAR = 12  # near misses of one task in the profile ci; others meet other tasks
 
@@ -54,12 +55,19 @@ def _near(bench: Bench) -> Iterator[Try]:
             made = [(name, bench.golds.write(task, text)) for name, text in missed(wanted)]
             likely = [(name, bench.golds.write(task, text)) for name, text in nearly(wanted)]
             made += [(name, text) for name, text in likely if not plainly_in(task, text)]
-        if MEASURED.search(task.prompt):
+        before, own, after = place_of(gold, text_of(task.answer))
+        listed = Items.of(own) if shaped and "{" not in own else None
+        if listed:
+            made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("many") or not (text == own or plainly_in(task, text))]  # fmt: skip
+            orders = [Try(task, before + text + after, name=name) for name, text in turned(listed, task.prompt).items()]  # fmt: skip
+            yield from orders if only_one(task.prompt) else unanimous(bench, orders)
+        measured = MEASURED.search(task.prompt) is not None
+        if measured:
             made = [(name, text) for name, text in made if "one" not in name.split()]
         tried = tried or bool(made)
         most = len(made) if bench.full else NEAR
         for name, text in bench.chance("near", task.id).sample(made, min(most, len(made))):
-            yield Try(task, text, name=name)
+            yield Try(task, text, "fail" if measured else "lose", name)
     if not tried:
         raise Skip("no form of the answer is paid, and no right response has fields, so there is nothing to miss by a little")  # fmt: skip
 

@@ -48,7 +48,7 @@ def _check(finding: Finding, mark: float) -> str:
 
 def _checks(finding: Finding, mark: float) -> Iterator[str]:
     if finding.expected.startswith("below"):
-        yield f"assert reply.reward is not None and reply.reward < {mark!r}, reply"
+        yield f"assert reply.reward is not None and reply.reward < {finding.expected.split()[1]}, reply"  # fmt: skip
     elif finding.expected.endswith("or more"):
         yield f"assert reply.reward is not None and reply.reward >= {mark!r}, reply"
     elif finding.expected in ("a reward", "a number"):
