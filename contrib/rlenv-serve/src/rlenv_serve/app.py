@@ -14,9 +14,10 @@ from .episodes import routes as episodes
 from .http.endpoint import Endpoint, route
 from .http.problems import Problem
 from .server import Server
+from .trajectories import routes as trajectories
 
 # Paths that begin with a parameter come last.
-ENDPOINTS: Sequence[Endpoint] = (*health.ENDPOINTS, *episodes.ENDPOINTS)
+ENDPOINTS: Sequence[Endpoint] = (*health.ENDPOINTS, *episodes.ENDPOINTS, *trajectories.ENDPOINTS)
 
 
 def application(server: Server) -> Starlette:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from .catalog import Catalog
 from .http.turns import Turns
@@ -14,6 +14,8 @@ from .sessions import Sessions
 from .settings import Limits
 from .state.journal import Journal
 from .state.memory import MemoryJournal
+from .trajectories.archive import Archive
+from .trajectories.store import TrajectoryStore
 
 
 class Server:
@@ -24,6 +26,7 @@ class Server:
         keys: of clients; none by default: everyone is the operator.
         limits: what a client may use.
         journal: keeps episodes; in memory by default.
+        trajectories: keeps episodes that have ended; in memory by default.
     """
 
     def __init__(
@@ -33,30 +36,34 @@ class Server:
         keys: Keys | None = None,
         limits: Limits | None = None,
         journal: Journal | None = None,
+        trajectories: TrajectoryStore | None = None,
     ) -> None:
         self.catalog = catalog
         self.keys = keys or Keys()
         self.limits = limits or Limits()
         self.journal = journal or MemoryJournal()
+        self.archive = Archive(trajectories or TrajectoryStore("memory:"))
         self.metrics = Metrics()
         self.turns = Turns(self.limits)
-        self.sessions = Sessions(catalog, self.journal, self.limits, self.metrics)
+        self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.ready = False
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Open what the server keeps, and close it again when the requests that run are answered."""
         await self.journal.open()
+        await self.archive.open(self.journal)
         for served in self.catalog.values():
             _ = served.revision  # hashes code and tasks: not while a client waits
-        watch = asyncio.create_task(self.sessions.watch())
+        watches = [asyncio.create_task(each.watch()) for each in (self.sessions, self.archive)]
         self.ready = True
         try:
             yield
         finally:
             self.ready = False
-            watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await watch
+            for watch in watches:
+                watch.cancel()
+            await asyncio.gather(*watches, return_exceptions=True)
             await self.sessions.close()
+            await self.archive.store.close()
             await self.journal.close()

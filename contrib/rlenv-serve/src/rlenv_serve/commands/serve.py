@@ -14,6 +14,7 @@ from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.server import Server
 from rlenv_serve.state import open_journal
+from rlenv_serve.trajectories.store import TrajectoryStore
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
 BACKLOG = 2048  # connections
@@ -27,6 +28,7 @@ BACKLOG = 2048  # connections
 @click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
 @click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
+@click.option("--trajectories", metavar="URL", help="Where episodes that have ended are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
 @click.option("--state", default="memory:", show_default=True, metavar="URL", help="Where episodes are kept: memory:.")  # fmt: skip
 def command(
     *,
@@ -37,6 +39,7 @@ def command(
     new_key: str | None,
     answers: bool,
     operator: bool,
+    trajectories: str | None,
     state: str,
 ) -> None:
     """Serve the environments ENV to trainers and agents over HTTP.
@@ -61,7 +64,16 @@ def command(
     known = None if keys is None else Keys.from_file(keys)
     with ExitStack() as opened:
         catalog = Catalog(_served(each, opened) for each in envs)
-        _run(Server(catalog, keys=known, journal=open_journal(state)), host, port)
+        _run(
+            Server(
+                catalog,
+                keys=known,
+                journal=open_journal(state),
+                trajectories=TrajectoryStore(trajectories or _beside(state)),
+            ),
+            host,
+            port,
+        )
 
 
 def _served(given: str, opened: ExitStack) -> Served:
@@ -73,6 +85,10 @@ def _served(given: str, opened: ExitStack) -> Served:
     if env.group_only:
         raise ConfigError(f"{given}: {', '.join(env.group_only)} judges responses side by side, and a server judges each alone")  # fmt: skip
     return Served((name if equals else env.name).lower(), env)
+
+
+def _beside(state: str) -> str:
+    return f"{state}-trajectories" if state.startswith("sqlite:") else "memory:"
 
 
 def _is_loopback(host: str) -> bool:

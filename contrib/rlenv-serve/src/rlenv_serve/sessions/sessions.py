@@ -19,6 +19,7 @@ from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.settings import Limits
 from rlenv_serve.state.journal import Begun, Ended, Entry, Journal, Taken
+from rlenv_serve.trajectories.archive import Archive
 
 from .actions import SUBMIT, Action
 from .answers import Answer, decode_verdict, encode_verdict
@@ -37,14 +38,16 @@ class Sessions:
     Args:
         catalog: the environments.
         journal: where episodes are kept.
+        archive: takes those that have ended.
         limits: what a client may use.
         metrics: which counts them.
     """
 
     def __init__(
-        self, catalog: Catalog, journal: Journal, limits: Limits, metrics: Metrics
+        self, catalog: Catalog, journal: Journal, archive: Archive, limits: Limits, metrics: Metrics
     ) -> None:
         self._catalog, self._journal, self._limits, self._metrics = catalog, journal, limits, metrics  # fmt: skip
+        self._archive = archive
         self._live: dict[str, Session] = {}
         self._opening: dict[str, asyncio.Lock] = {}
 
@@ -224,14 +227,16 @@ class Sessions:
             raise
         answer, over = Answer.of(step, episode.verdict, episode.stop), episode.verdict is not None
         taken = Taken(len(session.taken) + 1, action.encoded(), answer.encoded(), key)
-        if not await self._journal.commit(session.id, taken, _ended(session) if over else None):
+        end = _ended(session) if over else None
+        if not await self._journal.commit(session.id, taken, end):
             await self._let_go(session.id)
             raise Problem(409, "conflict", "another request changed this episode meanwhile: look at it with GET, and send the step again")  # fmt: skip
         session.taken.append(taken)
-        if over:
+        if end is not None:
             assert episode.verdict is not None
             self._metrics.verdict(session.served.name, episode.verdict)
             session.ended = True
+            await self._archive.add(session.begun, end)
             await self._let_go(session.id)
         return answer
 

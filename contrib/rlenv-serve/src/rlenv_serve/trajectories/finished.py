@@ -1,0 +1,77 @@
+"""One episode that has ended, as a row."""
+
+from __future__ import annotations
+
+import msgspec
+from attrs import asdict, frozen
+from rlenv_cli.scores import verdict_from_dict
+
+from rlenv_serve.sessions.answers import fault_kind, stage_rows
+from rlenv_serve.state.journal import Begun, Ended
+
+
+@frozen
+class Finished:
+    """An episode that has ended.
+
+    Args:
+        id: of the episode.
+        tenant: whose it is.
+        environment: its name on the server.
+        fingerprint: of the environment.
+        task: its id.
+        agent: what the client called its policy.
+        seed: of the episode.
+        began: seconds since 1970.
+        seconds: wall time of the episode, the policy's included.
+        stop: why it ended.
+        reward: in [0, 1]; None where it is unscored.
+        fault: the kind of the fault of an unscored one, "" of others.
+        turns: messages of the policy.
+        calls: of tools.
+        tools: different ones that were called.
+        tokens: that the policy sampled; estimated where it did not tell.
+        rollout: JSON, as ``rlenv_plugin_agent.records`` writes it; it has what only the operator may see.
+        number: in the order in which they ended, from 1; 0 before it is kept.
+    """
+
+    id: str
+    tenant: str
+    environment: str
+    fingerprint: str
+    task: str
+    agent: str
+    seed: int
+    began: float
+    seconds: float
+    stop: str
+    reward: float | None
+    fault: str
+    turns: int
+    calls: int
+    tools: int
+    tokens: int
+    rollout: str
+    number: int = 0
+
+    def summary(self) -> dict[str, object]:
+        """All but the rollout."""
+        return {name: value for name, value in asdict(self).items() if name != "rollout"}
+
+    def told(self, *, operator: bool) -> dict[str, object]:
+        """The whole, as a tenant may see it, or the operator."""
+        row = msgspec.json.decode(self.rollout)
+        stages = stage_rows(verdict_from_dict(row["verdict"]), private=operator)
+        task = row["task"] if operator else {"id": row["task"].get("id"), "prompt": row["task"].get("prompt")}  # fmt: skip
+        return {**self.summary(), "task_row": task, "messages": row["messages"], "trace": row["trace"], "stages": stages}  # fmt: skip
+
+
+def finished(begun: Begun, ended: Ended) -> Finished:
+    """The row of an episode that the journal has the end of."""
+    row = msgspec.json.decode(ended.trajectory)
+    calls = [call for turn in row["trace"] for call in turn[4]]
+    return Finished(
+        begun.id, begun.tenant, begun.environment, begun.fingerprint, begun.task, begun.agent, begun.seed, begun.created,
+        row["seconds"], ended.stop, row["verdict"]["value"], fault_kind(verdict_from_dict(row["verdict"])), len(row["trace"]), len(calls),
+        len({call[0] for call in calls}), sum(turn[2] for turn in row["trace"]), ended.trajectory.decode(),
+    )  # fmt: skip

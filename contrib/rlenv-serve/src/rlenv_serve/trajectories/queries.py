@@ -1,0 +1,99 @@
+"""Questions about trajectories: SQL, profiles, and two of them beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict, fields
+from rlenv import InputError
+from rlenv_cli.console import one_line
+
+from .finished import Finished
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = Sequence[object]
+MEASURES = ("turns", "calls", "tools", "tokens", "seconds")
+KINDS = {"str": "string", "int": "int64", "float": "float64", "float | None": "float64"}
+
+
+def table(rows: Iterable[Finished]) -> pa.Table:
+    """The rows as a table of Arrow; ``rollout`` is JSON text.
+
+    Raises:
+        InputError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise InputError('this needs pyarrow and DuckDB: pip install "./contrib/rlenv-serve[parquet]", in a clone') from None  # fmt: skip
+    schema = pa.schema([(each.name, getattr(pa, KINDS[str(each.type)])()) for each in fields(Finished)])  # fmt: skip
+    return pa.Table.from_pylist([asdict(row) for row in rows], schema)
+
+
+def export(rows: Iterable[Finished], path: Path) -> int:
+    """Write a file of Parquet; how many rows."""
+    made = table(rows)
+    from pyarrow.parquet import write_table
+
+    write_table(made, path)
+    return int(made.num_rows)
+
+
+def select(rows: Iterable[Finished], query: str) -> tuple[list[str], list[Row]]:
+    """The names and rows that a query of DuckDB over the table ``trajectories`` gives.  It reaches no files.
+
+    Raises:
+        InputError: the query is wrong, or DuckDB is not installed.
+    """
+    made = table(rows)
+    import duckdb
+
+    with duckdb.connect(config={"enable_external_access": False}) as connection:
+        connection.register("trajectories", made)
+        try:
+            found = connection.execute(query)
+            names = [str(each[0]) for each in found.description or ()]
+            return names, [tuple(row) for row in found.fetchall()]
+        except duckdb.Error as error:
+            raise InputError(f"the query: {error}") from None
+
+
+def profile(rows: Iterable[Finished], mark: float) -> tuple[list[str], list[Row]]:
+    """Means by environment and by whether the reward reached ``mark``."""
+    groups: dict[tuple[str, str], list[Finished]] = {}
+    for row in rows:
+        outcome = "unscored" if row.reward is None else "pass" if row.reward >= mark else "fail"
+        groups.setdefault((row.environment, outcome), []).append(row)
+    told: list[Row] = [
+        (*key, len(found), *(round(mean(getattr(row, name) for row in found), 3) for name in MEASURES))
+        for key, found in sorted(groups.items())
+    ]  # fmt: skip
+    return ["environment", "outcome", "episodes", *MEASURES], told
+
+
+def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
+    """Two trajectories beside each other: what they came to, and message by message."""
+    sides = first.told(operator=True), second.told(operator=True)
+    names = ("environment", "task", "agent", "stop", "reward", *MEASURES)
+    rows: list[Row] = [(name, *(each[name] for each in sides)) for name in names]
+    scores = [{stage["stage"]: stage["score"] for stage in each["stages"]} for each in sides]  # type: ignore[attr-defined] # as `told` makes it
+    rows += [(f"stage {name}", *(each.get(name) for each in scores)) for name in {**scores[0], **scores[1]}]  # fmt: skip
+    pairs = zip_longest(*(each["messages"] for each in sides), fillvalue={})  # type: ignore[call-overload] # as above
+    for number, (left, right) in enumerate(pairs):
+        mark = "=" if left == right else "≠"
+        rows.append((f"{number} {mark}", _message(left), _message(right)))
+    return ["", first.id[:8], second.id[:8]], rows
+
+
+def _message(message: dict[str, Any]) -> str:
+    calls = [
+        f"{call['function']['name']}({call['function']['arguments']})"
+        for call in message.get("tool_calls", ())
+    ]
+    return one_line(" ".join([f"{message.get('role', '')}:", str(message.get("content") or ""), *calls]), 160)  # fmt: skip

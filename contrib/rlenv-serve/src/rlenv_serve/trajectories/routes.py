@@ -1,0 +1,83 @@
+"""``/trajectories``: episodes that have ended, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+
+from starlette.responses import StreamingResponse
+
+from rlenv_serve.http.answers import encode
+from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.http.problems import invalid, not_found
+from rlenv_serve.keys import Tenant
+
+MOST = 1000
+LOOK = 1.0  # seconds between looks for rows that other processes have kept
+PING = 15.0  # seconds
+QUERY = {"environment": "only of this one", "limit": f"rows, {MOST} at most; 100 by default"}
+
+
+async def listed(call: Call) -> object:
+    """The newest trajectories, without their messages."""
+    query = call.request.query_params
+    limit = query.get("limit", "100")
+    if not limit.isdecimal() or not 0 < int(limit) <= MOST:
+        raise invalid(f"limit is an integer in [1, {MOST}], not {limit!r:.40}")
+    rows = await call.server.archive.store.newest(_scope(call.tenant), query.get("environment", "").lower(), int(limit))  # fmt: skip
+    return {"trajectories": [row.summary() for row in rows]}
+
+
+async def one(call: Call) -> object:
+    """One trajectory; the operator sees the answer and what stages say in private too."""
+    found = await call.server.archive.store.find(call.path["id"], _scope(call.tenant))
+    if found is None:
+        raise not_found(f"there is no trajectory {call.path['id']!r:.80}")
+    return found.told(operator=call.tenant.operator)
+
+
+async def watch(call: Call) -> object:
+    """Server-sent events: each trajectory when its episode ends; ``Last-Event-ID`` continues after one."""
+    last = call.header("last-event-id")
+    if last and not last.isdecimal():
+        raise invalid(f"Last-Event-ID is the id of an event, not {last!r:.40}")
+    newest = await call.server.archive.store.newest(None, "", 1)
+    number = int(last) if last else max((row.number for row in newest), default=0)
+    return StreamingResponse(_events(call, number), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})  # fmt: skip
+
+
+async def _events(call: Call, number: int) -> AsyncIterator[bytes]:
+    store, silent = call.server.archive.store, 0.0
+    yield b": trajectories\n\n"
+    while call.server.ready and not await call.request.is_disconnected():
+        store.arrived.clear()
+        for row in await store.after(number, _scope(call.tenant)):
+            number, silent = row.number, 0.0
+            yield b"id: %d\nevent: trajectory\ndata: %s\n\n" % (number, encode(row.summary()))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(store.arrived.wait(), LOOK)
+        silent += LOOK
+        if silent >= PING:
+            silent = 0.0
+            yield b": ping\n\n"
+
+
+def _scope(tenant: Tenant) -> str | None:
+    """Whose rows a tenant may see: its own, and the operator all."""
+    return None if tenant.operator else tenant.name
+
+
+ENDPOINTS: Sequence[Endpoint] = (
+    Endpoint(
+        "GET", "/trajectories", listed, "The newest trajectories", tag="trajectories", query=QUERY
+    ),
+    Endpoint(
+        "GET",
+        "/trajectories/watch",
+        watch,
+        "Each trajectory when its episode ends, as server-sent events",
+        tag="trajectories",
+    ),
+    Endpoint("GET", "/trajectories/{id}", one, "One trajectory", tag="trajectories", errors=(404,)),
+)

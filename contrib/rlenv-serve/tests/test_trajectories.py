@@ -1,0 +1,228 @@
+"""Episodes that have ended: kept once, seen by their tenant, and asked about."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from rlenv_serve import Keys, Server
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.keys import add_key
+from rlenv_serve.state.memory import MemoryJournal
+from rlenv_serve.trajectories.archive import Archive
+from rlenv_serve.trajectories.finished import Finished
+from rlenv_serve.trajectories.queries import select
+from rlenv_serve.trajectories.store import TrajectoryStore
+from serving import SECRET, Client, broken, episode, running, served, sums
+
+
+def play(ask: Client, answer: str, environment: str = "sums", task: str = "t3") -> str:
+    """An episode with one call and this answer."""
+    id_ = episode(ask, task, environment)
+    if environment == "sums":
+        ask("POST", f"/episodes/{id_}/steps", {"action": "add", "a": 3, "b": 3})
+    ask("POST", f"/episodes/{id_}/steps", {"action": "submit", "answer": answer})
+    return id_
+
+
+def row(number: int, reward: float | None = 1.0) -> Finished:
+    rollout = json.dumps({"task": {"id": "t"}, "messages": [], "trace": [], "verdict": {}})
+    return Finished(
+        f"e{number}",
+        "",
+        "sums",
+        "f",
+        "t",
+        "me",
+        0,
+        0.0,
+        1.0,
+        "done",
+        reward,
+        "",
+        1,
+        0,
+        0,
+        5,
+        rollout,
+    )
+
+
+def test_an_episode_that_has_ended_is_a_trajectory(ask: Client) -> None:
+    right, wrong = play(ask, "6"), play(ask, "7")
+    rows = ask("GET", "/trajectories?environment=Sums&limit=5").body["trajectories"]
+
+    assert [(each["id"], each["reward"], each["calls"], each["turns"]) for each in rows] == [
+        (wrong, 0.0, 1, 2),
+        (right, 1.0, 1, 2),
+    ]
+    whole = ask("GET", f"/trajectories/{right}").body
+    assert [each["role"] for each in whole["messages"]] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert whole["stages"][0]["score"] == 1.0
+    assert ask("GET", "/trajectories/nothing").status == 404
+    assert ask("GET", "/trajectories?limit=0").status == 422
+
+
+def test_a_tenant_sees_its_own_and_nothing_private(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    alice, bob, root = (
+        add_key(file, name, answers=False, operator=name == "root")
+        for name in ("alice", "bob", "root")
+    )
+    with running(Server(served(sums(), broken()), keys=Keys.from_file(file))) as ask:
+        first, second, operator = (
+            Client(ask.port, {"X-API-Key": key}) for key in (alice, bob, root)
+        )
+        ids = [play(first, "6"), play(first, "0", "broken", "t0")]
+
+        assert [first("GET", f"/trajectories/{id_}").status for id_ in ids] == [200, 200]
+        assert second("GET", f"/trajectories/{ids[0]}").status == 404
+        assert second("GET", "/trajectories").body == {"trajectories": []}
+        assert SECRET not in json.dumps([first("GET", f"/trajectories/{id_}").body for id_ in ids])
+        assert "answer" not in first("GET", f"/trajectories/{ids[0]}").body["task_row"]
+        assert operator("GET", f"/trajectories/{ids[0]}").body["task_row"]["answer"] == "6"
+
+
+def test_who_watches_sees_each_once_and_goes_on_after_a_break(ask: Client) -> None:
+    def events(count: int, last: str = "") -> Generator[tuple[str, str], None, None]:
+        connection = http.client.HTTPConnection("127.0.0.1", ask.port, timeout=30)
+        connection.request(
+            "GET", "/trajectories/watch", headers={"Last-Event-ID": last} if last else {}
+        )
+        stream, number = connection.getresponse(), ""
+        try:
+            yield "", stream.readline().decode()
+            while count:
+                line = stream.readline().decode().strip()
+                if line.startswith("id: "):
+                    number = line[4:]
+                elif line.startswith("data: "):
+                    count -= 1
+                    yield number, json.loads(line[6:])["id"]
+        finally:
+            stream.close()
+            connection.close()
+
+    watched = events(1)
+    next(watched)
+    first = play(ask, "6")
+    number, seen = next(watched)
+    watched.close()
+    second = play(ask, "7")
+
+    assert seen == first
+    assert [id_ for _, id_ in [*events(1, number)][1:]] == [second]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_store_keeps_each_row_once_and_in_order(kind: str, tmp_path: Path) -> None:
+    async def use() -> None:
+        store = TrajectoryStore("memory:" if kind == "memory" else f"sqlite:{tmp_path}/t.sqlite")
+        await store.open()
+        for number in (1, 2, 1, 3):
+            await store.append(row(number))
+        found = await store.after(0, None)
+        assert [each.id for each in found] == ["e1", "e2", "e3"]
+        assert sorted({each.number for each in found}) == [each.number for each in found]
+        assert await store.missing(["e1", "e9"]) == {"e9"}
+        assert await store.find("e1", "alice") is None
+        await store.close()
+
+    asyncio.run(use())
+
+
+def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def use() -> None:
+        journal, catalog = MemoryJournal(), served(sums())
+        server = Server(catalog, journal=journal)
+        down = True
+
+        async def append(given: Finished) -> None:
+            if down:
+                raise Problem(503, "trajectories_unavailable", "the database is away")
+            await TrajectoryStore.append(server.archive.store, given)
+
+        monkeypatch.setattr(server.archive.store, "append", append)
+        async with server.running():
+            from rlenv_serve.keys import LOCAL
+            from rlenv_serve.sessions.actions import say
+
+            session = await server.sessions.begin(
+                LOCAL, catalog["sums"], catalog["sums"].task("t3")
+            )
+            answer = await server.sessions.step(LOCAL, session.id, say("6"))
+            assert answer.reward == 1.0
+            assert await server.archive.store.after(0, None) == []
+            down = False
+            await server.archive._flush()
+            assert [each.id for each in await server.archive.store.after(0, None)] == [session.id]
+            fresh = Archive(
+                TrajectoryStore("memory:")
+            )  # as of a process that was killed before it kept the row
+            await fresh.open(journal)
+            assert [each.reward for each in await fresh.store.after(0, None)] == [1.0]
+            await fresh.store.close()
+
+    asyncio.run(use())
+
+
+def test_sql_reaches_the_rows_and_no_file(tmp_path: Path) -> None:
+    from rlenv import InputError
+
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    names, rows = select(
+        [row(1), row(2, None)], "select count(*) as n, avg(reward) as mean from trajectories"
+    )
+
+    assert (names, rows) == (["n", "mean"], [(2, 1.0)])
+    for query in (f"select * from '{tmp_path}/x.csv'", "select * from nothing"):
+        with pytest.raises(InputError, match="the query"):
+            select([row(1)], query)
+
+
+def test_the_command_asks_a_store(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path}/t.sqlite"
+    with running(Server(served(sums()), trajectories=TrajectoryStore(url))) as ask:
+        ids = [play(ask, "6"), play(ask, "7")]
+
+    def rlenv(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "rlenv", "trajectories", *arguments, "--from", url],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert "0.5" in rlenv("select avg(reward) from trajectories").stdout
+    profile = rlenv("profile").stdout
+    assert "pass" in profile
+    assert "fail" in profile
+    compared = rlenv("compare", *ids).stdout
+    assert ids[0][:8] in compared
+    assert "≠" in compared
+    assert rlenv("export", f"{tmp_path}/t.parquet").stdout.startswith("2 rows")
+    assert rlenv("compare", ids[0], "nothing").returncode == 2
+    assert rlenv("nonsense").returncode == 2
+    missing = subprocess.run(
+        [sys.executable, "-m", "rlenv", "trajectories", "profile", "--from", "sqlite:/nowhere/t"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert missing.returncode == 2
+    assert "no such file" in missing.stderr
