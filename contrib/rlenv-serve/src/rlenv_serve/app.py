@@ -15,9 +15,15 @@ from .http.endpoint import Endpoint, route
 from .http.problems import Problem
 from .server import Server
 from .trajectories import routes as trajectories
+from .web import routes as web
 
 # Paths that begin with a parameter come last.
-ENDPOINTS: Sequence[Endpoint] = (*health.ENDPOINTS, *episodes.ENDPOINTS, *trajectories.ENDPOINTS)
+ENDPOINTS: Sequence[Endpoint] = (
+    *health.ENDPOINTS,
+    *web.ENDPOINTS,
+    *episodes.ENDPOINTS,
+    *trajectories.ENDPOINTS,
+)
 
 
 def application(server: Server) -> Starlette:

@@ -17,7 +17,7 @@ from .http.problems import Problem, invalid, not_found
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # First segments of paths of this server, of ORS, and of its official servers and clients.
 RESERVED = frozenset(
-    ["assets", "call", "compat", "create", "create_session", "delete", "delete_session", "docs", "episodes", "health", "healthz", "list_environments", "mcp", "messages", "metrics", "num_tasks", "openapi.json", "openenv", "ping", "prompt", "readyz", "reset", "schema", "score_group", "splits", "state", "step", "task", "task_range", "task_tools", "tasks", "tools", "trajectories", "v1", "verify", "version"]
+    ["assets", "call", "compat", "create", "create_session", "delete", "delete_session", "docs", "environments", "episodes", "health", "healthz", "list_environments", "mcp", "messages", "metrics", "num_tasks", "openapi.json", "openenv", "ping", "prompt", "readyz", "reset", "schema", "score_group", "splits", "state", "step", "task", "task_range", "task_tools", "tasks", "tools", "trajectories", "v1", "verify", "version"]
 )  # fmt: skip
 
 

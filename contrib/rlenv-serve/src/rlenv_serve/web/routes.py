@@ -1,0 +1,115 @@
+"""The page, and what only it asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from rlenv import Composite, Environment, Slot
+from starlette.responses import Response
+
+from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.http.problems import not_found
+
+KINDS = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript", "views.js": "text/javascript"}  # fmt: skip
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+RECENT = 100  # episodes
+CLAIMED = {"harness": "H", "state": "S", "config": "C"}
+
+
+async def page(_: Call) -> object:
+    """The page itself."""
+    return _file("index.html")
+
+
+async def asset(call: Call) -> object:
+    """A script or a style of the page."""
+    return _file(call.path["name"])
+
+
+def _file(name: str) -> Response:
+    if name not in KINDS:
+        raise not_found(f"there is no asset {name!r:.80}")
+    body = files("rlenv_serve.web").joinpath("static", name).read_bytes()
+    return Response(body, headers=HEADERS, media_type=KINDS[name])
+
+
+async def environments(call: Call) -> object:
+    """Each environment with its parts: tasks (T), harness (H), verifier (V), state (S) and configuration (C).  All but T are the operator's."""
+    operator = call.tenant.operator
+    return {
+        "environments": [
+            {
+                "name": name,
+                "fingerprint": each.env.fingerprint,
+                "parts": _parts(each.env, operator=operator),
+            }
+            for name, each in call.server.catalog.items()
+        ]
+    }
+
+
+async def episodes(call: Call) -> object:
+    """The newest episodes of this tenant, or of all for an operator."""
+    tenant = call.tenant
+    found = await call.server.journal.recent(None if tenant.operator else tenant.name, RECENT)
+    return {
+        "episodes": [
+            {
+                "id": each.begun.id,
+                "environment": each.begun.environment,
+                "task_id": each.begun.task,
+                "agent_id": each.begun.agent,
+                "began": each.begun.created,
+                "steps": each.steps,
+                "status": "done" if each.ended else "open",
+                "stop_reason": each.ended.stop if each.ended else None,
+            }
+            for each in found
+        ]
+    }
+
+
+def _parts(env: Environment, *, operator: bool) -> dict[str, str]:
+    splits = Counter(task.split for task in env.tasks)
+    told = {"T": ", ".join(f"{split}: {n:,}" for split, n in splits.items()) or "no tasks"}
+    if not operator:
+        return told
+    told |= {"H": "single-turn", "V": "\n".join(_stages(env.slots, 0)), "S": "none", "C": ""}
+    for name, table in env.tables.items():
+        show = getattr(table, "show", None)
+        text = str(show() if callable(show) else table)
+        told[CLAIMED.get(name, name)] = text.removeprefix(f"{CLAIMED.get(name, name)}  ")
+    told["C"] = f"pass mark {env.pass_mark:g}, thinking {env.thinking}\n{told['C']}".strip()
+    return told
+
+
+def _stages(slots: Sequence[Slot], depth: int) -> Iterator[str]:
+    """A line for each stage, without its options: they may hold what the operator keeps to itself."""
+    for slot in slots:
+        yield f"{'  ' * depth}{slot.name}: {slot.kind}, weight {slot.weight:g}"
+        if isinstance(slot.stage, Composite):
+            yield from _stages(slot.stage.slots, depth + 1)
+
+
+ENDPOINTS: Sequence[Endpoint] = (
+    Endpoint("GET", "/", page, "The page for people", public=True, tag="page"),
+    Endpoint(
+        "GET",
+        "/assets/{name}",
+        asset,
+        "Scripts and styles of the page",
+        public=True,
+        tag="page",
+        errors=(404,),
+    ),
+    Endpoint("GET", "/environments", environments, "Each environment with its parts", tag="page"),
+    Endpoint("GET", "/episodes", episodes, "The newest episodes", tag="page"),
+)
