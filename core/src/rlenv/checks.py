@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from .errors import TaskError, VerifierFault, masked
 from .plan import CompiledSlot
-from .stages import Attempt
+from .stages import Attempt, module
 from .values import Fault, Outcome, ScoreError, StageResult
 
 Errors: TypeAlias = tuple[type[BaseException], ...]
@@ -96,7 +96,13 @@ def judged(slot: CompiledSlot, outcome: object, seconds: float) -> StageResult:
     elif not slot.is_function or type(outcome) is Outcome:
         said = _class_name(type(outcome))
     else:
-        return _function_result(slot, outcome, seconds)
+        from .functions import outcome_of
+
+        try:
+            return judged(slot, outcome_of(outcome), seconds)
+        except BaseException as err:  # noqa: BLE001 - what a function returns may run code of its own
+            said = f"the function returned no score: {_safe(err)}"
+            return faulted(slot, "contract", said, seconds)
     return faulted(slot, "contract", f"a stage returns an Outcome, not {said}", seconds)
 
 
@@ -114,8 +120,7 @@ def declared(slot: CompiledSlot, attempt: Attempt, result: StageResult) -> Stage
 
 def _plain(outcome: Outcome) -> Outcome:
     """The outcome as it is in every process: its data and what is private become values of JSON."""
-    from .record import plain
-
+    plain = module("rlenv.record").plain
     data, private = plain(outcome.data), plain(outcome.private)
     if type(data) is not dict or type(private) is not dict:
         raise TypeError("data and private are dicts")
@@ -130,15 +135,6 @@ def _closed(outcome: object) -> bool:
     except BaseException:  # noqa: BLE001 - attributes of a foreign object may run any code
         return False
     return awaitable
-
-
-def _function_result(slot: CompiledSlot, returned: object, seconds: float) -> StageResult:
-    from .functions import outcome_of
-
-    try:
-        return judged(slot, outcome_of(returned), seconds)
-    except BaseException as err:  # noqa: BLE001 - what a function returns may run code of its own
-        return faulted(slot, "contract", f"the function returned no score: {_safe(err)}", seconds)
 
 
 def faulted(

@@ -133,8 +133,7 @@ def shape(mean: float, base: float, shaped: Iterable[tuple[Slot, float]]) -> flo
     """
     total = base * mean
     for slot, score in shaped:
-        if mean > 0:
-            total += slot.bonus * score
+        total += slot.bonus * score if mean > 0 else 0.0
         total -= slot.penalty * (1.0 - score)
     return total
 

@@ -22,10 +22,8 @@ def rlenv_examples() -> dict[str, Examples]:
 
     task = Task("Which city is the capital of France?", "Paris")
     other = Task("Which city is the capital of Italy?", "Rome")
-    equal = Examples(
-        right=[(task, "Paris"), (task, " Paris\n"), (other, "Rome")],
-        wrong=[(task, "paris"), (task, "Paris, France"), (task, ""), (task, "London")],
-    )
+    wrong = [(task, text) for text in ("paris", "Paris, France", "", "London")]
+    equal = Examples([(task, "Paris"), (task, " Paris\n"), (other, "Rome")], wrong)
     two = evolve(equal, options={"slots": [Slot("one", Equal()), Slot("two", Equal())]})
     quorum = evolve(two, options={**two.options, "k": 2})
     return {"equal": equal, **dict.fromkeys(COMPOSITES, two), "quorum": quorum}

@@ -146,8 +146,7 @@ def _next(fold: Fold, result: StageResult | None) -> int | Combined:
 def _sound(parent: CompiledSlot, combined: object) -> Combined:
     if type(combined) is Combined:
         value = combined.value
-        is_fault = value is None and combined.fault is not None
-        if is_fault or (type(value) is float and 0 <= value <= 1):
+        if (type(value) is float and 0 <= value <= 1) or (value is None and combined.fault):
             return combined
     kind = type(parent.stage).__name__
     message = f"{kind}.fold returns a Combined with a value in [0, 1] or a fault, and did not"

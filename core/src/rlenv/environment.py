@@ -106,8 +106,6 @@ class Environment:
             self.warnings += self._plan.survey(self.tasks)
         self.memory_mb = memory_mb
         self._workers = self._hired if "worker" in self.places else None
-        if self._workers is not None:
-            self._workers.import_files()
         self._executor = CallerExecutor(self._workers)
         self._observers: Callable[..., None] | None = None
         if observers:

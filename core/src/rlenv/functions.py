@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from .errors import ConfigError, reject
@@ -16,14 +17,11 @@ from .stages import ATTRIBUTES, DECLARED, Attempt, class_problems, value_problem
 from .values import PLAIN, Outcome, ScoreError
 
 READERS: Mapping[str, Callable[[Attempt], object]] = {
-    "prompt": lambda attempt: attempt.task.prompt,
-    "response": lambda attempt: attempt.response,
-    "completion": lambda attempt: attempt.response,
-    "visible": lambda attempt: attempt.visible,
-    "answer": lambda attempt: attempt.task.answer,
-    "info": lambda attempt: attempt.task.info,
-    "task": lambda attempt: attempt.task,
-    "trajectory": lambda attempt: attempt.trajectory,
+    "prompt": attrgetter("task.prompt"),
+    "response": attrgetter("response"),
+    "completion": attrgetter("response"),
+    **{name: attrgetter(name) for name in ("visible", "task", "trajectory")},
+    **{name: attrgetter(f"task.{name}") for name in ("answer", "info")},
     "attempt": lambda attempt: attempt,
 }
 # Trainers' signatures: parameters that tell each, and what calls such a function ``{f}``, at ``{t}``.

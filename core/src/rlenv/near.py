@@ -73,8 +73,7 @@ def as_text(summary: str, rows: Rows) -> str:
     """What ``print`` shows: the reward, then for each stage its path, score, and detail or fault."""
     lines = [*folded("", summary, NOTE_LINES)]
     for path, score, note in rows:
-        lines += folded("  ", f"{path}: {score}", 1)
-        lines += folded("      ", note, NOTE_LINES)
+        lines += *folded("  ", f"{path}: {score}", 1), *folded("      ", note, NOTE_LINES)
     return "\n".join(lines)
 
 

@@ -110,7 +110,7 @@ class Plan:
         if not checked:
             reject(p for at in [*self.leaves, *self.composites] for p in _stage_problems(at))
             reject(_artifact_problems(self.leaves) if is_whole else ())
-        self.uses = [(leaf, p) for leaf in self.leaves for p in attribute(leaf.stage, "uses")]
+        self.uses = [(a, p, p.split(".")) for a in self.leaves for p in attribute(a.stage, "uses")]
         self.warnings = [] if checked else list(_order_warnings(self.leaves))
         self.group_only = [leaf.path for leaf in self.leaves if leaf.check is None]
 
@@ -125,8 +125,11 @@ class Plan:
 
     def missing(self, task: Task) -> str | None:
         """What this task lacks of what the stages use, in words; None when nothing."""
-        for leaf, path in self.uses:
-            if not _present(task, path.split(".")):
+        for leaf, path, (name, *rest) in self.uses:
+            value: object = getattr(task, name, None)
+            for key in rest:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            if value is None:
                 return f"{leaf.who} needs task.{path}, which is missing"
         return None
 
@@ -169,13 +172,6 @@ class Plan:
             except Exception as err:
                 said = f"{type(err).__name__}: {err}"
                 raise ConfigError(f"{leaf.who} broke while surveying the tasks: {said}") from err
-
-
-def _present(task: Task, path: list[str]) -> bool:
-    value: object = getattr(task, path[0], None)
-    for key in path[1:]:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value is not None
 
 
 def _declaration_problems(prefix: str, composite: Composite) -> Iterator[str]:

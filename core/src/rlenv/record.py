@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from json import JSONEncoder
+from itertools import repeat
 from math import isfinite
 from typing import TypeAlias, Union
 
@@ -12,7 +13,7 @@ Json: TypeAlias = Union[str, float, list["Json"], dict[str, "Json"], None]
 LONGEST_INT = 14_000  # bits; Python writes some 4,300 digits
 # Levels of lists and dicts, and values in all: a response that made more could not be sent on, and be unscored.
 DEEPEST, MOST = 200, 500_000
-_encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(", ", ": ")).encode
+FEW, WIDE = 32, 1 << 62
 
 
 def dumps(value: object) -> str:
@@ -21,17 +22,36 @@ def dumps(value: object) -> str:
     Two surrogates that meet are read back as the one character they make: JSON cannot tell.
     """
     try:
-        return _encode(value)
+        return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        return _encode(plain(value, room=iter(int, 1)))  # which has no end
+        return json.dumps(_plain(value, (), iter(int, 1)), allow_nan=False)  # room without end
 
 
-def plain(value: object, above: tuple[int, ...] = (), room: Iterator[int] | None = None) -> Json:
+def plain(value: object) -> Json:
     """The nearest JSON value: tuples and sets become lists, other objects their text, NaN becomes "nan".
 
     Integers too long for decimal digits become hexadecimal text; what holds itself, or is nested deeper than
     DEEPEST, becomes "...".  Beyond MOST values the rest is left out.
     """
+    if type(value) is dict and len(value) <= FEW:
+        for key, item in value.items():
+            if type(key) is not str or not (type(item) is str or _is_plain(item)):
+                break
+        else:  # as with most outcomes
+            return {key: item.copy() if type(item) is list else item for key, item in value.items()}
+    return _plain(value, (), iter(range(MOST)))
+
+
+def _is_plain(value: object, most: int = FEW) -> bool:
+    """Whether JSON has it as it is: a number, a text or a short list of such, which can be told at once."""
+    if type(value) is int or type(value) is float:
+        return -WIDE < value < WIDE
+    if type(value) is list:
+        return len(value) <= most and all(map(_is_plain, value, repeat(-1)))
+    return type(value) is str or value is None or type(value) is bool
+
+
+def _plain(value: object, above: tuple[int, ...], room: Iterator[int]) -> Json:
     if isinstance(value, str):
         return str.__str__(value)
     if value is None or isinstance(value, bool):
@@ -43,11 +63,11 @@ def plain(value: object, above: tuple[int, ...] = (), room: Iterator[int] | None
     if isinstance(value, (dict, list, tuple, set, frozenset, Mapping)):
         if id(value) in above or len(above) == DEEPEST:
             return "..."
-        above, room = (*above, id(value)), iter(range(MOST)) if room is None else room
+        above = *above, id(value)
         if isinstance(value, (dict, Mapping)):
             pairs = zip(value.items(), room, strict=False)
-            return {str(key): plain(item, above, room) for (key, item), _ in pairs}
-        items = [plain(item, above, room) for item, _ in zip(value, room, strict=False)]
+            return {str(key): _plain(item, above, room) for (key, item), _ in pairs}
+        items = [_plain(item, above, room) for item, _ in zip(value, room, strict=False)]
         return items if isinstance(value, (list, tuple)) else sorted(items, key=repr)
     name = getattr(value, "__qualname__", None)
     if name is not None:  # a class or function: its place, not its address

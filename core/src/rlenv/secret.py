@@ -76,8 +76,7 @@ def _from_file() -> bytes:
         what = f"the secret {path} cannot be used ({err.strerror})"
         raise ConfigError(f"{what}: {remedy}") from None
     if len(value) < 32:
-        short = f"the secret {path} is shorter than 32 bytes"
-        raise ConfigError(f"{short}: remove the file to make a new one")
+        raise ConfigError(f"the secret {path} is shorter than 32 bytes: remove it for a new one")
     return value
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 from attrs import define, evolve, field, frozen
@@ -26,6 +28,7 @@ START_UP = 5.0  # wall seconds beside these
 INLINE_LIMIT = 4096
 
 T = TypeVar("T")
+module = cache(import_module)  # for what few need, and those often: faster than the statement
 
 
 @define(eq=False, repr=False)
@@ -66,9 +69,7 @@ class Attempt:
     def reading(self) -> VisibleText:
         """``visible``, with how much was hidden and where its parts are in the response."""
         if self._reading is None:
-            from .text import read
-
-            self._reading = read(self.response, self.thinking)
+            self._reading = module("rlenv.text").read(self.response, self.thinking)
         return self._reading
 
     def with_hidden(self, outcome: Outcome) -> Outcome:
@@ -88,8 +89,7 @@ class Attempt:
 
     def find(self, kind: type[T]) -> T | None:
         """The artifact of this type, or None."""
-        found = self.artifacts.get(kind)
-        return found if isinstance(found, kind) else None
+        return found if isinstance(found := self.artifacts.get(kind), kind) else None
 
     def put(self, artifact: object) -> None:
         """Hand an artifact to later stages; its type is its name."""
@@ -262,9 +262,8 @@ def check_declared(attributes: Mapping[str, object]) -> None:
     """
     from .near import suggest
 
-    unknown = [name for name in attributes if name not in ATTRIBUTES]
-    near = [suggest(name, ATTRIBUTES, what="it has") for name in unknown]
-    reject(f'@stage has no argument "{n}"; {it}' for n, it in zip(unknown, near, strict=True))
+    unknown = {n: suggest(n, ATTRIBUTES, what="it has") for n in attributes if n not in ATTRIBUTES}
+    reject(f'@stage has no argument "{name}"; {it}' for name, it in unknown.items())
     reject(value_problems(attributes))
 
 

@@ -82,8 +82,7 @@ class Tasks(tuple[Task, ...]):  # noqa: SLOT001 - it keeps an index
         """Hex digest of all tasks in order."""
         digest = hashlib.sha256()
         for t in self:
-            row = canonical([t.id, t.prompt, t.answer, t.info, t.split])
-            digest.update(f"{row}\n".encode())
+            digest.update(f"{canonical([t.id, t.prompt, t.answer, t.info, t.split])}\n".encode())
         return digest.hexdigest()
 
 

@@ -34,7 +34,8 @@ class WorkerExecutor:
     """Built with the environment, so that what cannot travel is rejected there; processes start when used.
 
     Raises:
-        ConfigError: when a stage that must run in a worker can be neither imported nor pickled there.
+        ConfigError: when a stage that must run in a worker can be neither imported nor pickled there, and with
+            every file of a function that a worker cannot import.
     """
 
     def __init__(self, plan: Plan, memory_mb: int | None) -> None:
@@ -55,6 +56,7 @@ class WorkerExecutor:
             for slot in self.left
         ]
         self.pools: dict[tuple[int | None, Env], Pool] = {}  # the first takes a moment
+        self._import_files()
 
     def _decoder(self, left: Iterable[CompiledSlot]) -> Callable[[object], wire.Progress]:
         """What reads the answers of workers that lack some stages, of which they may not speak."""
@@ -80,8 +82,8 @@ class WorkerExecutor:
         """Whole attempts through the workers, where all stages came along to them (``complete``); None is unsent."""
         (env,) = self._blobs
         payloads = (attempt and wire.encode_payload(attempt) for attempt in attempts)
-        stream = self.pool(size, env).stream
-        return stream(self.program(env), payloads, self._decode[env], self._limits)
+        program, decode = self.program(env), self._decode[env]
+        return self.pool(size, env).stream(program, payloads, decode, self._limits)
 
     def check(self, slot: CompiledSlot, attempt: Attempt, size: int | None) -> Steps[StageResult]:
         """Steps to the result of ``slot``, at which the attempt is, from a pool of this size."""
@@ -90,8 +92,8 @@ class WorkerExecutor:
 
     def submit(self, attempt: Attempt, slot: CompiledSlot, size: int | None) -> Future[Reply]:
         """Send one attempt on from where its log ends, at ``slot``."""
-        env = slot.env
-        return self._sent("Runner", env, wire.encode_payload(attempt), self._decode[env], size)
+        what, decode = wire.encode_payload(attempt), self._decode[slot.env]
+        return self._sent("Runner", slot.env, what, decode, size)
 
     def check_group(self, slot: CompiledSlot, attempts: Sequence[Attempt]) -> list[StageResult]:
         """What a stage in a worker finds of several responses to one task; blocks this thread."""
@@ -102,8 +104,7 @@ class WorkerExecutor:
             return [failure(slot, reply) for _ in attempts]
         members = cast("list[wire.Progress]", reply.value)
         for attempt, (_, made) in zip(attempts, members, strict=True):
-            for artifact in made:
-                attempt.put(artifact)
+            attempt.artifacts.update((type(artifact), artifact) for artifact in made)
         return [results[0] for results, _ in members]
 
     def _sent(
@@ -116,32 +117,30 @@ class WorkerExecutor:
             kind = "pool" if isinstance(err, PoolClosed) else "contract"  # closed by another thread
             return refused(kind, f"a task or artifact cannot be sent on: {err}"[:500])
 
-    def import_files(self) -> None:
+    def _import_files(self) -> None:
         """Import the files that functions come from, so that what fails is known before a response comes.
 
         An import may take 30 CPU seconds.
-
-        Raises:
-            ConfigError: with every file that a worker cannot import.
         """
         from .references import FileFunction
 
         problems: list[str] = []
+        program = Program("rlenv.workers.call:make_runner", b"rlenv.references:import_file")
         for slot in self.plan.leaves:
-            function = getattr(slot.stage, "function", None)
-            if slot.place == "worker" and isinstance(function, FileFunction):
-                program = Program("rlenv.workers.call:make_runner", b"rlenv.references:import_file")
-                reply = self.pool(None, slot.env).submit(program, ((function,), 30.0)).result()
+            own = getattr(slot.stage, "function", None)
+            if slot.place == "worker" and isinstance(own, FileFunction):
+                reply = self.pool(None, slot.env).submit(program, ((own,), 30.0)).result()
                 if isinstance(reply, Failed):
                     problems.append(f"{slot.who}: importing the file failed: {reply.message}")
+        if problems:
+            self.close()
         reject(problems)
 
     def learn(self, attempt: Attempt, slot: CompiledSlot, reply: Reply) -> None:
         """Put what a worker answered into the attempt, so that it is known; ``slot`` was asked for."""
         progress = reply.value if isinstance(reply, Done) else reply.partial
         results, made = cast("wire.Progress", progress or ([], ()))
-        for artifact in made:
-            attempt.put(artifact)
+        attempt.artifacts.update((type(artifact), artifact) for artifact in made)
         if isinstance(reply, Failed):
             slots, index = self.plan.leaves, max(reply.mark, UNCOUNTED - reply.mark)
             at = slots[index] if 0 <= index < len(slots) else slot

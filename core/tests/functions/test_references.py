@@ -5,6 +5,7 @@ import textwrap
 
 import pytest
 from rlenv import ConfigError, Environment, Task
+from rlenv.workers import pool
 
 TASK = Task("p", answer="42")
 FILE = """
@@ -163,6 +164,18 @@ def test_what_cannot_be_referred_to_is_an_error_at_load(
     monkeypatch.chdir(folder)
     with pytest.raises(ConfigError, match=says):
         load(folder, use)
+
+
+def test_a_file_that_does_not_import_leaves_no_workers_behind(folder, monkeypatch):
+    monkeypatch.setattr(pool, "_shared", {})  # no other environment has the workers
+    before = set(pool._pools)
+    (folder / "broken.py").write_text("import nosuch\ndef f(response): return 1.0\n")
+
+    with pytest.raises(ConfigError, match="No module named 'nosuch'"):
+        load(folder, "./reward.py:score", "./broken.py:f")
+
+    (hired,) = set(pool._pools) - before
+    assert hired.closed
 
 
 def test_classes_functions_and_stages_of_a_module_verify(tmp_path, monkeypatch):

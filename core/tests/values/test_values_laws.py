@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rlenv import Fault, Outcome, ScoreError, StageResult, Task, Trajectory, Verdict, VerifierFault
-from rlenv.record import dumps
+from rlenv.record import MOST, dumps, plain
 from rlenv.serialization import decode_progress, encode_result
 from rlenv.workers import wire
 from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
@@ -114,6 +114,51 @@ def test_verdicts_round_trip_through_json_the_wire_and_pickle(verdict):
     body = wire.dump((0, *map(encode_result, results)))
     assert decode_progress(Everywhere(), (), wire.load(body))[0] == results
     assert pickle.loads(pickle.dumps(verdict)) == verdict
+
+
+class Word(str):
+    __slots__ = ()
+
+
+awkward = scalars | st.floats() | st.integers() | st.just(2**14_100) | st.builds(Word, texts)
+parts = st.recursive(
+    awkward, lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(texts, inner)
+)
+
+
+@example({"a": math.nan, "b": [math.inf]})
+@example({"a": 2**14_100})
+@example({"a": [2**14_100]})
+@example({"a": [[1], [], ()]})
+@example({Word("a"): 1})
+@example({2: [Word("b")]})
+@example({"a": {"b": Fraction(1, 2)}})
+@given(
+    st.dictionaries(texts, awkward | st.lists(awkward, max_size=3), max_size=3)
+    | st.dictionaries(texts | st.builds(Word, texts) | st.integers(), parts, max_size=40)
+)
+def test_data_becomes_the_same_alone_as_within_a_list(made):
+    """Short data takes a way of its own."""
+    alone, (within,) = plain(made), plain([made])
+
+    assert repr(alone) == repr(within)
+    assert {*map(type, alone)} <= {str}
+    json.dumps(alone, allow_nan=False)
+
+
+def test_plain_data_is_a_copy():
+    made = {"a": [1, "b"], "c": [], "e": [[]]}
+    copy = plain(made)
+    made["a"].append(2)
+    made["c"].append(made)
+    made["d"] = 3
+    made["e"][0].append(4)
+
+    assert copy == {"a": [1, "b"], "c": [], "e": [[]]}
+
+
+def test_of_many_values_the_rest_is_left_out():
+    assert len(plain(dict.fromkeys(map(str, range(MOST + 1))))) == MOST
 
 
 @given(verdicts)

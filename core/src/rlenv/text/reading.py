@@ -100,9 +100,8 @@ def read(response: str, thinking: Thinking = "hide") -> VisibleText:
     """
     end = _before_trailers(response)
     if thinking == "keep" or _marks(response).search(response) is None:
-        pieces = [(0, end)]
-    else:
-        pieces = [piece for piece in _pieces(response, end, thinking) if piece[0] < piece[1]]
+        return VisibleText(response[:end], 0, ((0, end),))
+    pieces = [piece for piece in _pieces(response, end, thinking) if piece[0] < piece[1]]
     text = "".join([response[start:stop] for start, stop in pieces])
     return VisibleText(text, end - len(text), tuple(pieces))
 
