@@ -7,10 +7,11 @@ import http.client
 import json
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from database import PostgreSQL, postgres
 from rlenv_serve import Keys, Server
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.keys import add_key
@@ -125,10 +126,18 @@ def test_who_watches_sees_each_once_and_goes_on_after_a_break(ask: Client) -> No
     assert [id_ for _, id_ in [*events(1, number)][1:]] == [second]
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_a_store_keeps_each_row_once_and_in_order(kind: str, tmp_path: Path) -> None:
-    async def use() -> None:
-        store = TrajectoryStore("memory:" if kind == "memory" else f"sqlite:{tmp_path}/t.sqlite")
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[PostgreSQL]:
+    with postgres() as found:
+        yield found
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgresql"])
+def test_a_store_keeps_each_row_once_and_in_order(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    async def use(url: str) -> None:
+        store = TrajectoryStore(url)
         await store.open()
         for number in (1, 2, 1, 3):
             await store.append(row(number))
@@ -137,6 +146,39 @@ def test_a_store_keeps_each_row_once_and_in_order(kind: str, tmp_path: Path) -> 
         assert sorted({each.number for each in found}) == [each.number for each in found]
         assert await store.missing(["e1", "e9"]) == {"e9"}
         assert await store.find("e1", "alice") is None
+        assert [each.id for each in await store.newest("", "sums", 2)] == ["e3", "e2"]
+        await store.close()
+
+    urls = {"memory": "memory:", "sqlite": f"sqlite:{tmp_path}/t.sqlite"}
+    asyncio.run(use(urls.get(kind) or request.getfixturevalue("cluster").url))
+
+
+def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL) -> None:
+    async def use() -> None:
+        store = TrajectoryStore(cluster.url)
+        await store.open()
+        archive, kept, codes = Archive(store), list[str](), set[tuple[int, str]]()
+        for number in range(100, 160):
+            if number in (115, 140):
+                cluster.kill()
+            if number in (120, 145):
+                cluster.stop()
+                cluster.start()
+            try:
+                await store.append(row(number))
+                kept.append(f"e{number}")
+            except Problem as problem:
+                codes.add((problem.status, problem.code))
+                archive._waiting.append(row(number))
+        await archive._flush()
+        found = [
+            each.id
+            for each in await store.after(0, None)
+            if each.id.startswith("e1") and len(each.id) == 4
+        ]
+        assert sorted(found) == [f"e{number}" for number in range(100, 160)]
+        assert len(kept) < len(found)
+        assert codes == {(503, "trajectories_unavailable")}
         await store.close()
 
     asyncio.run(use())
