@@ -162,7 +162,7 @@ def _one(out: Tokens, piece: str, at: int) -> None:
 
 
 def _word(out: Tokens, piece: str, at: int) -> None:
-    if len(piece) == 1:
+    if len(piece) == 1 and piece < "\u3040":  # a Chinese character is a word
         name = CONSTANTS.get(piece)
         out.put("const" if name else "letter", name or piece, at)
         return

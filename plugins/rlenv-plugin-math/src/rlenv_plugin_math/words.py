@@ -41,7 +41,7 @@ _PRODUCT_VOWELS = frozenset("aeiou")
 def is_product(word: str) -> bool:
     """Whether a run of letters is rather a product of variables (``xy``, ``abc``) than a word."""
     if len(word) == 1:
-        return word < "\u3040"  # a Chinese character is a word
+        return word < "\u3040"
     if len(word) > 4 or word == "DNE" or not word.isascii() or word.lower() in _SHORT_WORDS:
         return False
     if len(word) == 2 or (word.isupper() and len(word) == 3):

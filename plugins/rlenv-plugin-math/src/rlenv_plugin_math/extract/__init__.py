@@ -13,7 +13,7 @@ from rlenv_plugin_math.languages import read, unhidden
 
 from .beside import rival
 from .closing import closing
-from .found import AMBIGUOUS, FOUND, Claim, Extraction, nothing, rivals
+from .found import AMBIGUOUS, FOUND, Claim, Extraction, found, nothing, rivals
 from .hedges import retraction, rivalry
 from .readings import readings
 from .rungs import RUNGS
@@ -84,15 +84,14 @@ def _first(
 
 
 def _unless_rivaled(text: str, extraction: Extraction, start: int, end: int) -> Extraction:
-    found = rival(text, extraction, start, end)
-    if found is None:
+    other = rival(text, extraction, start, end)
+    if other is None:
         return extraction
-    assert extraction.span is not None
-    between = text[extraction.span[1] : found.start]
-    if found.text and retraction().search(between) and not rivalry().search(between):
-        return Extraction(FOUND, (found.text,), found.how, (found.start, found.end))
-    own = [Claim(answer, *extraction.span, extraction.how) for answer in extraction.answers]
-    found = Claim(found.text, found.start, found.end, extraction.how)
-    if found.text == "":
+    if not other.text:
         return nothing("the answer is denied", state=AMBIGUOUS, how=extraction.how)
-    return rivals([*own, found], "another answer is offered beside it")
+    assert extraction.span is not None
+    between = text[extraction.span[1] : other.start]
+    if retraction().search(between) and not rivalry().search(between):
+        return found(other)
+    own = [Claim(answer, *extraction.span, extraction.how) for answer in extraction.answers]
+    return rivals([*own, evolve(other, how=extraction.how)], "another answer is offered beside it")

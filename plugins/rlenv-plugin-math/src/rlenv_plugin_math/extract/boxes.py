@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
+from rlenv_plugin_math.limits import words_of
+
 from .found import Claim
 from .patterns import pattern
 
 _Span = tuple[int, int, int, int]  # start and end of the whole box, then of its content
-_PLACEHOLDERS = frozenset(
-    {"", "answer", "your answer", "final answer", "your final answer", "...", "\\ldots", "\\dots", "\\cdots",
-     "…", "?", "\\text{answer}", "\\text{your answer}", "\\text{final answer}", "\\cdot", "_", "__", "___", "{}",
-     "\\text{}", "\\;", "\\,", "~", "\\quad", "\\text{ }", "\\ "}
-)  # fmt: skip
+_PLACEHOLDERS = words_of(r"answer ... \ldots \dots \cdots … ? \cdot _ __ ___") | {""}
 
 _command = pattern(
     r"(?:\\{1,4}(?:boxed|fbox|framebox)(?![a-zA-Z])|\x08oxed|(?<![a-zA-Z\\])boxed(?=\s*\{))", 0
@@ -63,12 +61,12 @@ def _only(text: str, at: int, end: int) -> Claim | None:
 
 def is_placeholder(content: str) -> bool:
     """Whether a box holds nothing but a stand-in for an answer."""
-    content = content.strip(" $\n\t")
-    if content[-1:] == "}" and "\\{" not in content:
-        content = (
-            content.replace("\\text", "").strip("{} ") and content
-        )  # boxes in boxes around nothing
-    return content.lower() in _PLACEHOLDERS
+    if "\\{" in content or content.isdigit():
+        return False
+    bare = re.sub(
+        r"\\text(?![a-z])|\\(?:[;, ]|quad)|[{}~$\s]|\b(?:your|final)\b", "", content.lower()
+    )
+    return bare in _PLACEHOLDERS
 
 
 def _argument(text: str, at: int, end: int) -> int | None:

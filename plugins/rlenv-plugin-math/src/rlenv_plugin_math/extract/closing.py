@@ -20,7 +20,10 @@ _concluding = pattern(r"\s*(?:so|thus|hence|therefore|in total)\b")
 _conclusion = pattern(r"\b(?:<<then>>|<<conclusions>>|left|now)\b")
 # A sentence that only supposes what it states.
 _supposed = pattern(r"\s*(?:assum|suppos)")
-_checking = pattern(r"[\s*_#>(]*(?:<<checks>>)\b(?!\s+(?:the\s+)?(?:answer|number|result)s?\s+is)")
+_checking = pattern(
+    r"[\s*_#>(]*(?:<<checks>>)\b(?!\s+(?:the\s+)?(?:answer|number|result)s?\s+is)"
+    r"|\s*[^\W\d_]+\s?[:：][^\n]*[✓✔✅☑]"
+)
 _doubting = pattern(
     r"\s*(?:or\b|alternatively|maybe|perhaps|possibly|but|it (?:could|might|may)|another)"
 )
@@ -50,18 +53,15 @@ def _is_item(line: str) -> bool:
     """``5`` or ``x = 5``: a line of an answer, not of a calculation."""
     left, _, right = line.strip("$ ").partition("=")
     item = right or left
-    return not re.search(r"[=+*×÷]|[a-zA-Z]{2}", item) and (
+    return not re.search(r"[=+*×÷]|[^\W\d_]{2}", item) and (
         not right or re.fullmatch(r"\s*[a-zA-Z]\w?\s*", left) is not None
     )
 
 
 def bold(text: str, start: int, end: int) -> Extraction | None:
     """The last bold text that holds a value or a single word."""
-    claims = [
-        c
-        for c in bolds(text, max(start, end - _CLOSING), end)
-        if is_plain(c.text) or values(c.text)
-    ]
+    every = bolds(text, max(start, end - _CLOSING), end)
+    claims = [c for c in every if is_plain(c.text) or values(c.text)]
     return found(claims[-1]) if claims else None
 
 

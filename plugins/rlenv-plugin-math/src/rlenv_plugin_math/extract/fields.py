@@ -9,14 +9,15 @@ from .marks import MOST
 from .patterns import pattern
 from .sentences import REACH
 
-_field = pattern(r'(?<=[{,\n ])"(?:[a-z]{1,10}[_ ]?)?answer"\s*:\s*')
+_field = pattern(r'(?<=[{,\n ])"(?:(?:[a-z]{1,10}[_ ]?)?answer|(result|solution))"\s*:\s*')
 
 
 def fields(text: str, start: int, end: int) -> list[Claim]:
     """The values of the fields named for an answer, in order; null and an object are an empty text."""
-    if "{" not in text or 'nswer"' not in text:
+    if "{" not in text or '":' not in text:
         return []
-    marks = list(_field().finditer(text, start, end))[-MOST:]
+    every = list(_field().finditer(text, start, end))[-MOST:]
+    marks = [mark for mark in every if not mark[1]] or every
     return [
         Claim(*_value(text, mark.end(), min(end, mark.end() + REACH)), "json") for mark in marks
     ]

@@ -79,7 +79,8 @@ def _main_clause(plain: str) -> tuple[str, bool]:
         values(behind) or number_words(behind)
     ):  # "there are 6 rows, so 6 × 18 = 108"
         stated = values(before)
-        if word == "total" or not stated or before[: stated[0].start].strip(" $"):
+        opened = stated and not before[: stated[0].start].strip(" $")
+        if word == "total" or not opened or wording.negated().search(before):
             return behind, False
     hedged = wording.doubt_ahead().match(plain, cut.end()) or wording.unsettled().search(
         behind[:32]

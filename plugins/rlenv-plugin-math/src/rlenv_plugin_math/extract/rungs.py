@@ -49,10 +49,9 @@ def _settled(text: str, every: list[Claim], empty: str) -> Extraction | None:
 def statement(text: str, start: int, end: int) -> Extraction | None:
     """The sentence that announces the answer; other announcements that are as plain are its rivals."""
     every = statements(text, start, end)
-    claims = [c for c in every if c.text]
-    if every and not claims:
+    if every and not any(c.text for c in every):
         return nothing("nothing follows an announcement", state=EMPTY, how="statement")
-    claims = [c for c in claims if not refuses(c.text)]
+    claims = [c for c in every if c.text and not refuses(c.text)]
     return _announced(text, claims) if claims else None
 
 

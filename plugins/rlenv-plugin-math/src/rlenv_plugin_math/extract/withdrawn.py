@@ -30,7 +30,7 @@ _withdrawal = pattern(
     r"|\bno[,.!]?\s+wait\b|(?:^|[.!。！—–\n(])\s*(?:no|<<wrong>>)\b\s*(?=[.!。！)\n]|$)"
     r"|(?:^|[.!。！—–\n(])\s*(?:\w+\s?[,!]\s*){0,2}(?:this\s+|that\s+)?(?:is\s+)+(?:<<wrong>>)\b"
 )
-_elsewhere = pattern(r"\b(?:<<supposing>>)\b")
+_elsewhere = pattern(r"\b(?:<<supposing>>)\b|\b(?:since|because)\b[^.!?\n]*\d")
 # Words that let the answer stand after all: "Yes, the answer is correct".
 _affirmation = pattern(
     rf"{_IT}(?:\s+\w+){{0,3}}?(?:\s+(?:is|was)|['’]s)\s+(?!not\b)(?:\w+\s+)?(?<!not\s)(?:<<right>>)\b"
@@ -41,7 +41,8 @@ _affirmation = pattern(
 _unsure = pattern(r"\b(?:<<unsure>>)(?!\w)")
 _guess = pattern(
     r"\b(?:<<doubtful>>)\b|(?<!most )(?<!more )(?<!least )(?<!equally )\blikely\b"
-    r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"
+    r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?:\s+(?!as\b|found\b|seen\b|\w+(?:ed|en)\b)[^\W\d_]+){0,2}(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"
+    r"|[\d})$*]\s+(?:could|might|may)\s+be(?=\s*(?:[^\x00-\x7f]|[.,]|\Z))"
 )
 _clause = pattern(r"[,;:.!?。！？\n]|\b(?:so|therefore|thus|hence|then|since|because|that)\b")
 

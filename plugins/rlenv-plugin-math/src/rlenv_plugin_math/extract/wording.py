@@ -28,10 +28,12 @@ refused = pattern(
 )
 
 denial = pattern(
-    r"[\s$*)]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b"
+    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b"
     r"|[\s$*)]*\bnot\b(?!\s*[\d$-])"
     r"|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong"
     r"|incorrect|impossible|excluded|too)\b"
+    r"|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z"
+    r"|[^.;\d]{0,40}\bis\s+not\s+so\b"
 )
 
 # Behind a value: words under which alone it holds, or which make it a bound.
@@ -43,7 +45,7 @@ condition = pattern(
 
 # Behind a dash or a comma: words that take back what stood before it.
 doubt_ahead = pattern(
-    r"[\s,]*(?:no\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:this|that|it)\s+(?:is\s+)+(?:wrong|incorrect|not)\b|not\s+(?:the\s+)?(?:correct\s+|right\s+)?(?:answer|solution|correct|right)\b)"
+    r"[\s,]*(?:no\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:(?:this|that|it)\s+)?(?:is\s+)+(?:wrong|incorrect|not)\b|not\s+(?:the\s+)?(?:correct\s+|right\s+)?(?:answer|solution|correct|right)\b)"
 )
 
 letter = pattern(
@@ -64,7 +66,7 @@ turn = pattern(
 
 # A number in words; "one" alone is more often a pronoun.
 number_words = pattern(
-    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million)))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?![\w-])"
+    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>))?(?![\w-])"
 )
 
 # Behind a value: a unit, which counts where the table has it.
@@ -74,7 +76,7 @@ unit = pattern(
 )
 
 unsettled = pattern(
-    r"\b(?:torn between|hesitate between|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
+    r"\b(?:torn between|hesitate between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
     r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b"
 )
 

@@ -154,22 +154,17 @@ def _numbers(text: str, one: Pack) -> Iterator[_Edit]:
     start = max(0, len(text) - _READ)
     for mark in one.numerals.finditer(text, start) if one.numerals else ():
         yield mark.start(), mark.end(), in_digits(mark[0])
-    for mark in one.numbers.found.finditer(text, start):
-        yield mark.start(), mark.end(), one.numbers.english(mark[0])
+    yield from one.places["numbers"].edits(text, start)
 
 
 def _edits(text: str, start: int, one: Pack, *, alone: bool) -> Iterator[_Edit]:
     """What one language makes of a text; ``alone`` is the language that most of the text is in."""
-    for part in (one.behind, one.between, *[one.beside] * alone):
-        yield from (
-            (m.start(), m.end(), part.english(m[0]) or " ")
-            for m in part.found.finditer(text, start)
-        )
-    for mark in one.anywhere.found.finditer(text, start):
-        english, end = one.anywhere.english(mark[0]), mark.end()
-        if english.replace(" ", "_") in _NOUNS and (value := re.compile(_VALUE).match(text, end)):
-            english, end = f"{english} is", value.end()
-        yield mark.start(), end, english
+    for place in ("behind", "between", *["beside"] * alone):
+        yield from one.places[place].edits(text, start)
+    for at, end, english in one.places["anywhere"].edits(text, start):
+        noun = english.replace(" ", "_") in _NOUNS
+        value = re.compile(_VALUE).match(text, end) if noun else None
+        yield (at, value.end(), f"{english} is") if value else (at, end, english)
 
 
 def _apart(text: str, edits: list[_Edit]) -> Iterator[_Edit]:
@@ -180,7 +175,8 @@ def _apart(text: str, edits: list[_Edit]) -> Iterator[_Edit]:
             continue
         before, after = last if start == at else text[start - 1 : start], text[end : end + 1]
         opens = text[max(0, start - 3) : start].rstrip(" \n*")[-1:] in (".", "!", "?")
-        lead = "" if not before or before in " \n\t({[$*" or english[:1] in ",;:?. " else " "
-        tail = "" if not after or after in " \n\t.,;:!?)}]。，！？*" or english[-1:] == " " else " "
+        lead = "" if not before or before in ' \n\t({[$*"' or english[:1] in ",;:?. " else " "
+        closed = not after or after in ' \n\t.,;:!?)}]。，！？*"' or english[-1:] == " "
+        tail = "" if closed else " "
         yield start, end, lead + (english[:1].upper() + english[1:] if opens else english) + tail
         at, last = end, tail or english[-1:]

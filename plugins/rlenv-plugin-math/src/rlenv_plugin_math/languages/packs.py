@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,11 @@ class Wording:
     each: re.Pattern[str]
     meanings: dict[str, str]
 
+    def edits(self, text: str, start: int) -> Iterator[tuple[int, int, str]]:
+        """Start, end and English of the phrases in a text."""
+        for mark in self.found.finditer(text, start):
+            yield mark.start(), mark.end(), self.english(mark[0]) or " "
+
     def english(self, text: str) -> str:
         """What the phrases of a match mean; their case and accents may differ."""
         return " ".join(
@@ -48,13 +54,14 @@ class Wording:
         )
 
     def _meaning(self, phrase: str) -> str:
-        known = self.meanings.get(phrase)
-        return self.meanings.get(_bare(phrase), "") if known is None else known
+        known = self.meanings.get(phrase, self.meanings.get(_bare(phrase)))
+        gapped = (m for p, m in self.meanings.items() if "…" in p and _gap(p).fullmatch(phrase))
+        return next(gapped, "") if known is None else known
 
 
 @frozen
 class Pack:
-    """One language: its wording anywhere in a text, behind a value, between two, before one, and its numerals.
+    """One language: its wording by the place in a text, and its numerals.
 
     What ``numerals`` finds is written in digits; ``numbers`` are number words, where words are not spaced
     before one of the counters.
@@ -63,12 +70,8 @@ class Pack:
     name: str
     decimal_comma: bool
     spaced: bool
-    anywhere: Wording
-    behind: Wording
-    between: Wording
-    beside: Wording
-    numbers: Wording
     numerals: re.Pattern[str] | None
+    places: dict[str, Wording]
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -98,9 +101,7 @@ def pack(name: str) -> Pack:
         )
         for place, (around, sections) in _PLACES.items()
     }
-    return Pack(
-        name, comma, spaced, numerals=re.compile(numerals) if numerals else None, **wordings
-    )
+    return Pack(name, comma, spaced, re.compile(numerals) if numerals else None, wordings)
 
 
 def _wording(meanings: dict[str, str], around: str, *, spaced: bool) -> Wording:
@@ -129,9 +130,15 @@ def _alternatives(phrases: dict[str, str], *, spaced: bool) -> str:
         opened = rf"(?<!\\)(?<!{_LETTER})" if spaced and phrase[0].isalpha() else ""
         closed = rf"(?!{_LETTER}|[\^_])" if spaced and phrase[-1].isalnum() else ""
         by_first.setdefault(opened + re.escape(phrase[0]), []).append(
-            re.escape(phrase[1:]) + closed
+            _gap(phrase[1:]).pattern + closed
         )
     return "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in by_first.items()) or r"(?!)"
+
+
+@cache
+def _gap(phrase: str) -> re.Pattern[str]:
+    """The pattern of a phrase, in which "…" is at most two words."""
+    return re.compile(re.escape(phrase).replace("…", rf"(?:{_LETTER}+\s+){{0,2}}?"))
 
 
 def _bare(text: str) -> str:
