@@ -13,7 +13,7 @@ from rlenv_cli.console import visible
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.server import Server
-from rlenv_serve.state import open_journal
+from rlenv_serve.state import URLS, open_journal
 from rlenv_serve.trajectories.store import TrajectoryStore
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
@@ -29,7 +29,7 @@ BACKLOG = 2048  # connections
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
 @click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
 @click.option("--trajectories", metavar="URL", help="Where episodes that have ended are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
-@click.option("--state", default="memory:", show_default=True, metavar="URL", help="Where episodes are kept: memory:.")  # fmt: skip
+@click.option("--state", default="memory:", show_default=True, metavar="URL", help=f"Where episodes are kept: {URLS}.")  # fmt: skip
 def command(
     *,
     envs: tuple[str, ...],

@@ -108,8 +108,7 @@ async def step(call: Call) -> object:
     action = _action(call.read(dict))
     async with call.server.turns.of(call.tenant.name):
         answer = await call.server.sessions.step(call.tenant, id_, action, key=_key(call))
-    entry = await call.server.sessions.entry(call.tenant, id_)
-    return StepTaken(id_, entry.steps, answer.messages, answer.text, answer.done, answer.stop or None, answer.reward, answer.fault or None, answer.value)  # fmt: skip
+    return StepTaken(id_, answer.number, answer.messages, answer.text, answer.done, answer.stop or None, answer.reward, answer.fault or None, answer.value)  # fmt: skip
 
 
 async def state(call: Call) -> object:

@@ -17,6 +17,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one step came to.
 
     Args:
+        number: of the step, from 1; 0 of the beginning.
         messages: what the policy is answered, as a chat has it.
         value: what the user of a game returned, where there is one.
         done: the episode has ended.
@@ -25,6 +26,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         fault: the kind of the fault of an unscored episode.
     """
 
+    number: int = 0
     messages: Sequence[Mapping[str, object]] = ()
     value: object = None
     done: bool = False
@@ -38,13 +40,13 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         return "\n\n".join(str(each.get("content") or "") for each in self.messages)
 
     @classmethod
-    def of(cls, step: Step, verdict: Verdict | None, stop: str | None) -> Answer:
+    def of(cls, number: int, step: Step, verdict: Verdict | None, stop: str | None) -> Answer:
         """What a step gave."""
         messages = [plain(each) for each in step.observation]
         value = plain(step.info.get("observation"))
         if verdict is None:
-            return cls(messages, value)  # type: ignore[arg-type] # `plain` of a mapping is a mapping
-        return cls(messages, value, done=True, stop=stop or "", reward=verdict.value, fault=fault_kind(verdict))  # type: ignore[arg-type] # as above # fmt: skip
+            return cls(number, messages, value)  # type: ignore[arg-type] # `plain` of a mapping is a mapping
+        return cls(number, messages, value, done=True, stop=stop or "", reward=verdict.value, fault=fault_kind(verdict))  # type: ignore[arg-type] # as above # fmt: skip
 
     def encoded(self) -> bytes:
         """The answer as the journal keeps it."""

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from msgspec.structs import replace
 from rlenv import Task
+from rlenv.authoring import plain
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.answers import encode
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.state.journal import Begun, Entry, Journal
+from rlenv_serve.state.journal import Begun, Entry, Journal, Taken
 
 from .actions import Action
 from .answers import Answer
 from .session import Session
 
 logger = logging.getLogger("rlenv_serve")
+ERROR, SECONDS = '{"error": {"type": "', re.compile(r', "seconds": [0-9.e-]+(?=}}$)')  # of tools
 Start: TypeAlias = Callable[[Begun, Served, Task], Awaitable[Session]]
 
 
@@ -30,24 +36,56 @@ async def replayed(entry: Entry, served: Served | None, journal: Journal, start:
         start: begins it anew.
 
     Raises:
-        Problem: 410 when the environment has changed, or answers otherwise than it did.
+        Problem: 410 when the environment or the task has changed, or answers otherwise than it did; 503 when it cannot
+            begin now.
     """
     begun = entry.begun
     if served is None or served.env.fingerprint != begun.fingerprint:
         raise lost("its environment has changed")
     try:
-        session = await start(begun, served, served.task(begun.task))
-    except Problem as problem:
-        raise lost("it cannot begin again") from problem
-    for taken in await journal.steps(begun.id):
-        step = await session.episode.astep(Action.decoded(taken.action).played())
-        found = Answer.of(step, session.episode.verdict, session.episode.stop)
-        if found.encoded() != taken.answer:
-            logger.warning("episode %s: step %s was answered otherwise when it was replayed", begun.id, taken.number)  # fmt: skip
-            await session.episode.aclose()
-            raise lost("its environment answers otherwise than it did")
-        session.taken.append(taken)
+        task = served.task(begun.task)
+    except Problem:
+        raise lost("its task is no longer there") from None
+    if digest(task) != begun.task_digest:
+        raise lost("its task has changed")
+    session = await start(begun, served, task)
+    try:
+        for taken in await journal.steps(begun.id):
+            await _again(session, taken)
+    except BaseException:
+        await session.close()
+        raise
     return session
+
+
+async def _again(session: Session, taken: Taken) -> None:
+    """One step, as the journal has it.
+
+    Raises:
+        Problem: 410 when it is answered otherwise than it was.
+    """
+    step = await session.episode.astep(Action.decoded(taken.action).played())
+    found = Answer.of(taken.number, step, session.verdict, session.episode.stop)
+    if found.encoded() != taken.answer and _timeless(found) != _timeless(
+        Answer.decoded(taken.answer)
+    ):
+        logger.warning("episode %s: step %s was answered otherwise when it was replayed", session.id, taken.number)  # fmt: skip
+        raise lost("its environment answers otherwise than it did")
+    session.taken.append(taken)
+
+
+def _timeless(answer: Answer) -> bytes:
+    """An answer without the seconds that errors of tools have."""
+    told = [str(each.get("content") or "") for each in answer.messages]
+    texts = [SECONDS.sub("", each) if each.startswith(ERROR) else each for each in told]
+    pairs = zip(answer.messages, texts, strict=True)
+    return replace(answer, messages=[{**each, "content": text} for each, text in pairs]).encoded()
+
+
+def digest(task: Task) -> str:
+    """Of what a task holds, whatever its id; hex digits."""
+    held = encode(plain([task.prompt, task.answer, task.info]))
+    return hashlib.sha256(held).hexdigest()
 
 
 def lost(why: str) -> Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 
 from attrs import define, field
@@ -15,6 +16,9 @@ from rlenv_serve.state.journal import Begun, Taken
 
 from .answers import Answer
 
+logger = logging.getLogger("rlenv_serve")
+CLOSE = 30.0  # seconds for an environment to give back what it holds
+
 
 @define(eq=False)
 class Session:
@@ -25,6 +29,8 @@ class Session:
         served: its environment.
         episode: which it plays.
         first: what the policy was given at its start.
+
+    Who plays or closes it holds ``lock``.
     """
 
     begun: Begun
@@ -34,7 +40,6 @@ class Session:
     taken: list[Taken] = field(factory=list)
     lock: asyncio.Lock = field(factory=asyncio.Lock)
     used: float = field(factory=time.monotonic)
-    ended: bool = False
 
     @property
     def id(self) -> str:
@@ -60,3 +65,15 @@ class Session:
     def by_key(self, key: str) -> Taken | None:
         """The step that a request with this idempotency key took."""
         return next((each for each in self.taken if key and each.key == key), None)
+
+    async def close(self) -> None:
+        """Give back what the episode holds."""
+        await close(self.episode, self.begun)
+
+
+async def close(episode: Episode, begun: Begun) -> None:
+    """Give back what an episode holds; an environment that cannot, or hangs, is reported and left."""
+    try:
+        await asyncio.wait_for(episode.aclose(), CLOSE)
+    except Exception as error:  # noqa: BLE001 - whatever an environment raises, the server goes on
+        logger.warning("episode %s of %s cannot be closed: %r", begun.id, begun.environment, error)

@@ -6,8 +6,11 @@ import asyncio
 import json
 import logging
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, nullcontext
 from secrets import token_hex
+from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from rlenv import Task, Verdict, VerifierFault
 from rlenv_plugin_agent import Episode, Rollout
@@ -21,19 +24,25 @@ from rlenv_serve.settings import Limits
 from rlenv_serve.state.journal import Begun, Ended, Entry, Journal, Taken
 from rlenv_serve.trajectories.archive import Archive
 
-from .actions import SUBMIT, Action
+from .actions import END, SUBMIT, Action
 from .answers import Answer, decode_verdict, encode_verdict
-from .replay import replayed
-from .session import Session
+from .replay import digest, replayed
+from .session import Session, close
 
+T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
+FINISHED = "episode_finished"
 LOOK = 15.0  # seconds between looks for episodes that nobody uses
+ATTEMPTS = 20  # times that a step is taken anew since another process took one meanwhile
+LAST = 10.0  # seconds for the steps that run when the server ends; what they do is not journaled after that
+LARGEST = 32 << 20  # bytes of the answer to one step
 
 
 class Sessions:
     """The episodes of a server.
 
-    Episodes in memory are a cache of the journal: one that is not there is replayed when it is asked for.
+    Episodes in memory are a cache of the journal: one that is not there, or is behind the journal since another server
+    took a step of it, is replayed when it is asked for.
 
     Args:
         catalog: the environments.
@@ -49,7 +58,8 @@ class Sessions:
         self._catalog, self._journal, self._limits, self._metrics = catalog, journal, limits, metrics  # fmt: skip
         self._archive = archive
         self._live: dict[str, Session] = {}
-        self._opening: dict[str, asyncio.Lock] = {}
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._running: set[asyncio.Task[object]] = set()
 
     # -- for protocols ----------------------------------------------------------------------------
 
@@ -59,44 +69,22 @@ class Sessions:
         """A new episode; the one that was begun with the same idempotency key, where there is one.
 
         Raises:
-            Problem: 429 for too many open episodes; 503 when it cannot begin.
+            Problem: 429 for too many open episodes; 503 when it cannot begin; 409 when the key was used for another one, or
+                its episode has ended.
         """
-        if await self._journal.open_count(tenant.name) >= self._limits.episodes:
-            raise Problem(429, "too_many_episodes", f"a tenant has at most {self._limits.episodes:,} open episodes: end or delete one", Retry_After="5")  # fmt: skip
-        begun = Begun(token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), seed, agent, time.time(), key)  # fmt: skip
-        session = await self._started(begun, served, task)
-        try:
-            kept = await self._journal.begin(begun)
-        except BaseException:
-            await session.episode.aclose()
-            raise
-        if kept.id != begun.id:
-            await session.episode.aclose()
-            if (kept.environment, kept.task, kept.seed) != (begun.environment, begun.task, begun.seed):  # fmt: skip
-                raise reused()
-            return await self.get(tenant, kept.id)
-        self._live[begun.id] = session
-        self._metrics.episodes.set(len(self._live))
-        return session
+        begun = Begun(token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), digest(task), seed, agent, time.time(), key)  # fmt: skip
+        return await self._shielded(self._begin(tenant, begun))
 
     async def get(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
-        """An open episode of this tenant, replayed where it is not in memory.
+        """An open episode of this tenant, in the state that the journal has.
 
         Raises:
             Problem: 404 when there is none; 409 when it has ended; 410 when it cannot be brought back.
         """
-        if id not in self._live:
-            lock = self._opening.setdefault(id, asyncio.Lock())
-            try:
-                async with lock:
-                    if id not in self._live:
-                        await self._bring_back(tenant, id)
-            finally:
-                if not lock.locked():
-                    self._opening.pop(id, None)
-        session = self._live[id]
-        if session.begun.tenant != tenant.name:
-            raise _unknown(id)
+        entry = await self.entry(tenant, id)
+        session = self._live.get(id)
+        if session is None or entry.ended or len(session.taken) != entry.steps:
+            session = await self._shielded(self._refreshed(tenant, id))
         session.used = time.monotonic()
         return session
 
@@ -123,7 +111,7 @@ class Sessions:
         Raises:
             Problem: as ``get``; 409 when the key was used for another action.
         """
-        return await asyncio.shield(self._step(tenant, id, action, key))
+        return await self._shielded(self._step(tenant, id, action, key))
 
     async def verdict(self, tenant: Tenant, id: str) -> tuple[Entry, Verdict]:  # noqa: A002 - as above
         """The end of an episode; one that is open is ended and judged as it is.
@@ -133,12 +121,13 @@ class Sessions:
         """
         entry = await self.entry(tenant, id)
         if entry.ended is None:
-            with suppress(Problem):  # another request has ended it
-                await self.step(tenant, id, Action("end"))
+            try:
+                await self.step(tenant, id, END)
+            except Problem as problem:
+                if problem.code != FINISHED:  # another request has ended it
+                    raise
             entry = await self.entry(tenant, id)
-        if entry.ended is None:
-            await self.get(tenant, id)  # raises what is wrong
-            raise Problem(409, "busy", "another request changed this episode: ask again")
+        assert entry.ended is not None
         return entry, decode_verdict(entry.ended.verdict)
 
     async def delete(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
@@ -146,7 +135,8 @@ class Sessions:
         found = await self._journal.find(id)
         if found is not None and found.begun.tenant == tenant.name:
             await self._journal.remove(id)
-            await self._let_go(id)
+            if session := self._live.get(id):
+                self._started_aside(self._closed(session))  # a step may be running
 
     def tools(self, session: Session) -> list[dict[str, object]]:
         """The tools of an episode, and ``submit``, which ends it with an answer."""
@@ -159,92 +149,170 @@ class Sessions:
         limits = self._limits
         while True:
             await asyncio.sleep(min(LOOK, limits.idle))
-            now = time.monotonic()
             for session in [*self._live.values()]:
-                if now - session.used > limits.idle and not session.lock.locked():
-                    await self._let_go(session.id)
-            with suppress(Problem):
-                await self._journal.expire(time.time() - limits.keep)
+                if time.monotonic() - session.used > limits.idle and not session.lock.locked():
+                    await self._closed(session)
+            try:
+                await self._journal.expire(limits.keep)
+            except Problem:  # it is in the log
+                continue
+            except Exception:
+                logger.exception("old episodes cannot be removed")
 
     async def close(self) -> None:
-        """Wait for the steps that run, and let go of all episodes."""
-        for session in [*self._live.values()]:
-            async with session.lock:
-                await self._let_go(session.id)
+        """Wait for the steps that run, end those that take long, and let go of all episodes."""
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=LAST)
+            for each in late:
+                each.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.gather(*(self._closed(each) for each in [*self._live.values()]))
 
     # -- how --------------------------------------------------------------------------------------
 
-    async def _started(self, begun: Begun, served: Served, task: Task) -> Session:
-        episode = Episode(served.env)
-        try:
-            given, info = await asyncio.wait_for(episode.areset(task, begun.seed), self._limits.deadline)  # fmt: skip
-        except (VerifierFault, TimeoutError) as error:
-            await episode.aclose()
-            logger.warning("episode of %s, task %s: %s", served.name, task.id, error)
-            raise Problem(503, "environment_failed", "the episode cannot begin; the server's log says why", Retry_After="5") from None  # fmt: skip
-        first = Answer([{**each} for each in given], info.get("observation"))
-        return Session(begun, served, episode, first)
+    async def _shielded(self, work: Coroutine[object, object, T]) -> T:
+        """What runs to its end although the client that asked for it goes away."""
+        return await asyncio.shield(self._started_aside(work))
 
-    async def _bring_back(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - the field's name
-        entry = await self.entry(tenant, id)
-        if entry.ended is not None:
-            raise ended(entry.ended.stop)
+    def _started_aside(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[object]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waited has it, if anyone still does
+
+    async def _begin(self, tenant: Tenant, begun: Begun) -> Session:
+        """The journal has it first, so that episodes that hang while they begin count to the limit of their tenant."""
+        async with self._opened_alone(begun.id):
+            kept = await self._journal.begin(begun, self._limits.episodes)
+            if kept is None:
+                raise Problem(429, "too_many_episodes", f"a tenant has at most {self._limits.episodes:,} open episodes: end or delete one", Retry_After="5")  # fmt: skip
+            if kept.id == begun.id:
+                try:
+                    return await self._brought_back(Entry(begun, 0))
+                except BaseException:
+                    await self._journal.remove(begun.id)
+                    raise
+        if (kept.environment, kept.task, kept.seed) != (begun.environment, begun.task, begun.seed):
+            raise reused()
+        return await self.get(tenant, kept.id)
+
+    async def _refreshed(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
+        """The episode as the journal has it, from memory if that is so when the step that runs has ended."""
+        async with self._opened_alone(id):
+            session = self._live.get(id)
+            async with session.lock if session else nullcontext():
+                entry = await self.entry(tenant, id)
+                if session and self._live.get(id) is session:
+                    if not entry.ended and len(session.taken) == entry.steps:
+                        return session
+                    await self._let_go(session)
+            if entry.ended is not None:
+                raise ended(entry.ended.stop)
+            return await self._brought_back(entry)
+
+    @asynccontextmanager
+    async def _opened_alone(self, id: str) -> AsyncIterator[None]:  # noqa: A002 - as above
+        lock = self._opening.get(id) or self._opening.setdefault(id, asyncio.Lock())
+        async with lock:
+            yield
+
+    async def _brought_back(self, entry: Entry) -> Session:
         served = self._catalog.get(entry.begun.environment)
-        session = await replayed(entry, served, self._journal, self._started)
-        self._live[id] = session
+        try:
+            session = await asyncio.wait_for(replayed(entry, served, self._journal, _started), self._limits.deadline)  # fmt: skip
+        except TimeoutError:
+            raise failed(entry.begun, f"it took more than {self._limits.deadline:g} s") from None
+        self._live[entry.begun.id] = session
         self._metrics.episodes.set(len(self._live))
+        return session
 
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
-        if key and (old := await self._answered(tenant, id, action, key)):
-            return old
-        session = await self.get(tenant, id)
-        async with session.lock:
-            if key and (old := _same(session.by_key(key), action)):
-                return old
-            if session.ended:
-                raise ended(session.episode.stop or "")
-            return await self._taken(session, action, key)
+        for _ in range(ATTEMPTS):
+            try:
+                session = await self.get(tenant, id)
+            except Problem as problem:
+                if problem.code == FINISHED and key and (old := await self._kept_answer(id, action, key)):  # fmt: skip
+                    return old
+                raise
+            async with session.lock:
+                if self._live.get(id) is not session:  # it was let go of while this waited
+                    continue
+                if key and (old := _same(session.by_key(key), action)):
+                    return old
+                if answer := await self._taken(session, action, key):
+                    return answer
+        raise Problem(409, "conflict", "other requests changed this episode all the time: take one step at a time")  # fmt: skip
 
-    async def _answered(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer | None:  # noqa: A002 - as above
-        """What the step with this key was answered, where the episode has ended since or is not in memory."""
-        if id in self._live:
-            return None
-        await self.entry(tenant, id)
+    async def _kept_answer(self, id: str, action: Action, key: str) -> Answer | None:  # noqa: A002 - as above
+        """What the step with this key of an episode that has ended was answered."""
         steps = await self._journal.steps(id)
         return _same(next((each for each in steps if each.key == key), None), action)
 
-    async def _taken(self, session: Session, action: Action, key: str) -> Answer:
-        episode = session.episode
+    async def _taken(self, session: Session, action: Action, key: str) -> Answer | None:
+        """The step, played and in the journal; None where another process took one meanwhile."""
         try:
-            acting = episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())  # fmt: skip
-            step = await asyncio.wait_for(acting, self._limits.deadline)
-        except BaseException as error:
-            await self._let_go(
-                session.id
-            )  # nothing was journaled: it is replayed without this step
-            if isinstance(error, TimeoutError):
-                raise Problem(504, "deadline", f"the step took more than {self._limits.deadline:g} s; it was not taken") from None  # fmt: skip
+            answer = await self._played(session, action)
+            taken = Taken(answer.number, action.encoded(), answer.encoded(), key)
+            if len(taken.answer) > LARGEST:
+                raise Problem(500, "answer_too_large", f"the environment answered with {len(taken.answer):,} bytes, and at most {LARGEST:,} are taken: it was not taken")  # fmt: skip
+            end = _ended(session) if answer.done else None
+            is_kept = await self._journal.commit(session.id, taken, end)
+        except BaseException:
+            await self._let_go(session)  # the episode may be ahead of the journal: it is replayed
             raise
-        answer, over = Answer.of(step, episode.verdict, episode.stop), episode.verdict is not None
-        taken = Taken(len(session.taken) + 1, action.encoded(), answer.encoded(), key)
-        end = _ended(session) if over else None
-        if not await self._journal.commit(session.id, taken, end):
-            await self._let_go(session.id)
-            raise Problem(409, "conflict", "another request changed this episode meanwhile: look at it with GET, and send the step again")  # fmt: skip
+        if not is_kept:
+            await self._let_go(session)
+            return None
         session.taken.append(taken)
-        if end is not None:
-            assert episode.verdict is not None
-            self._metrics.verdict(session.served.name, episode.verdict)
-            session.ended = True
+        if end and session.verdict:
+            self._metrics.verdict(session.served.name, session.verdict)
             await self._archive.add(session.begun, end)
-            await self._let_go(session.id)
+            await self._let_go(session)
         return answer
 
-    async def _let_go(self, id: str) -> None:  # noqa: A002 - as above
-        if session := self._live.pop(id, None):
-            with suppress(Exception):
-                await session.episode.aclose()
+    async def _played(self, session: Session, action: Action) -> Answer:
+        episode = session.episode
+        acting = episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())  # fmt: skip
+        try:
+            step = await asyncio.wait_for(acting, self._limits.deadline)
+        except TimeoutError:
+            raise Problem(504, "deadline", f"the step took more than {self._limits.deadline:g} s; it was not taken") from None  # fmt: skip
+        return Answer.of(len(session.taken) + 1, step, episode.verdict, episode.stop)
+
+    async def _closed(self, session: Session) -> None:
+        async with session.lock:
+            await self._let_go(session)
+
+    async def _let_go(self, session: Session) -> None:
+        """Close an episode whose lock is held."""
+        if self._live.get(session.id) is session:
+            del self._live[session.id]
             self._metrics.episodes.set(len(self._live))
+            await session.close()
+
+
+async def _started(begun: Begun, served: Served, task: Task) -> Session:
+    episode = Episode(served.env)
+    try:
+        given, info = await episode.areset(task, begun.seed)
+    except BaseException as error:
+        await close(episode, begun)
+        if isinstance(error, VerifierFault):
+            raise failed(begun, error) from None
+        raise
+    first = Answer(0, [{**each} for each in given], info.get("observation"))
+    return Session(begun, served, episode, first)
+
+
+def failed(begun: Begun, why: object) -> Problem:
+    """503: the environment cannot begin an episode."""
+    logger.warning("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
+    return Problem(503, "environment_failed", "the episode cannot begin; the server's log says why", Retry_After="5")  # fmt: skip
 
 
 def _ended(session: Session) -> Ended:
@@ -252,7 +320,7 @@ def _ended(session: Session) -> Ended:
     assert episode.verdict is not None
     assert episode.task is not None
     assert episode.trajectory is not None
-    made = Rollout(episode.task, episode.trajectory, tuple(episode.trace), episode.verdict, episode.stop or "error", time.time() - session.begun.created, session.begun.seed, (), episode.start)  # fmt: skip
+    made = Rollout(episode.task, episode.trajectory, tuple(episode.trace), episode.verdict, episode.stop or "error", max(0.0, time.time() - session.begun.created), session.begun.seed, (), episode.start)  # fmt: skip
     return Ended(episode.stop or "error", encode_verdict(episode.verdict), json.dumps(to_row(made)).encode())  # fmt: skip
 
 
@@ -275,7 +343,7 @@ def _unknown(id: str) -> Problem:  # noqa: A002 - as above
 
 def ended(stop: str) -> Problem:
     """409: the episode has ended."""
-    return Problem(409, "episode_finished", f"the episode has ended ({stop}): begin another")
+    return Problem(409, FINISHED, f"the episode has ended ({stop}): begin another")
 
 
 def reused() -> Problem:

@@ -7,16 +7,25 @@ from rlenv import ConfigError
 from .journal import Journal
 from .memory import MemoryJournal
 
+URLS = "memory: or sqlite:PATH"
+
 
 def open_journal(url: str) -> Journal:
     """The journal that a URL names; the server connects it when it starts.
 
     Args:
-        url: ``memory:``.
+        url: ``memory:`` or ``sqlite:PATH``.
 
     Raises:
-        ConfigError: for another one.
+        ConfigError: for another one, and for a store that cannot be used.
     """
+    kind, _, rest = url.partition(":")
     if url == "memory:":
         return MemoryJournal()
-    raise ConfigError(f"--state {url!r:.200} is no store: write memory:")
+    if kind == "sqlite" and rest:
+        from .sqlite import SqliteJournal
+        from .sqlite_file import prepare
+
+        prepare(rest)
+        return SqliteJournal(rest)
+    raise ConfigError(f"--state names no store with {kind!r:.40}: write {URLS}")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Protocol
 
 from attrs import frozen
+
+from rlenv_serve.http.problems import Problem
+
+logger = logging.getLogger("rlenv_serve")
 
 
 @frozen
@@ -18,9 +23,10 @@ class Begun:
         environment: its name on this server.
         fingerprint: of the environment; an episode of another one cannot be replayed.
         task: its id.
+        task_digest: of what the task holds; an episode of another one cannot be replayed.
         seed: of all that is drawn in it.
         agent: what the client calls its policy.
-        created: seconds since 1970.
+        created: seconds since 1970, as this machine's clock said; nothing is decided by it.
         key: the idempotency key of the request that began it, "" without.
     """
 
@@ -29,6 +35,7 @@ class Begun:
     environment: str
     fingerprint: str
     task: str
+    task_digest: str
     seed: int
     agent: str
     created: float
@@ -37,12 +44,12 @@ class Begun:
 
 @frozen
 class Ended:
-    """How an episode ended; written once.
+    """How an episode ended; written once, together with its last step.
 
     Args:
         stop: the reason, as of ``rlenv_plugin_agent.Stop``.
         verdict: JSON of the whole verdict, with what only the operator may see.
-        trajectory: JSON of the rollout, as ``rlenv_plugin_agent.records`` writes it.
+        trajectory: JSON of the rollout, as ``rlenv_plugin_agent.records`` writes it; only ``Journal.trajectory`` reads it.
     """
 
     stop: str
@@ -69,7 +76,7 @@ class Taken:
 
 @frozen
 class Entry:
-    """All that a journal has of an episode: how it began, and how it ended if it did."""
+    """What a journal has of an episode: how it began, how many steps it took, and how it ended if it did."""
 
     begun: Begun
     steps: int
@@ -79,39 +86,63 @@ class Entry:
 class Journal(Protocol):
     """Keeps episodes.  What a method has returned from survives the process, where the journal is durable.
 
-    Several processes may use one journal; each method is atomic.  A method raises ``Problem`` 503 where the store cannot
-    be reached or written.
+    Several processes may use one journal where it is ``shared``; each method is atomic.  A method raises ``Problem`` 503
+    where the store cannot be reached or written.  What a write that raised has done is not known: look before it is
+    repeated.
+
+    The age of an episode is the time that servers of this journal ran since it was last written to, by their monotonic
+    clocks.  So no jump of a machine's clock makes an episode older, and neither does a night without a server.
     """
 
     durable: bool
+    shared: bool
 
     async def open(self) -> None:
         """Connect, and make what is missing."""
 
-    async def begin(self, begun: Begun) -> Begun:
-        """Keep a new episode; gives the one that the same tenant began with the same key before, where there is one."""
+    async def begin(self, begun: Begun, limit: int) -> Begun | None:
+        """Keep a new episode.
+
+        Args:
+            begun: the episode.
+            limit: how many open episodes its tenant may have, this one included.
+
+        Returns:
+            ``begun``; the episode that the tenant began with the same key before, where there is one; else None where the
+            limit is reached.
+        """
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
-        """The episode of this id."""
+        """The episode of this id; what it has of the end leaves out the trajectory."""
 
     async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
         """Its steps, in order."""
 
-    async def commit(self, id: str, taken: Taken | None, ended: Ended | None) -> bool:  # noqa: A002 - as above
-        """Keep one step, an end, or both; False, and nothing is kept, where it is not the next step, or the episode has
-        ended or been removed."""
+    async def trajectory(self, id: str) -> bytes:  # noqa: A002 - as above
+        """The trajectory that it ended with, b"" before."""
+
+    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
+        """Keep a step, and the end that it made; False, and nothing is kept, where it is not the next step, or the episode
+        has ended or been removed."""
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """Forget an episode."""
 
-    async def open_count(self, tenant: str) -> int:
-        """How many episodes of this tenant have not ended."""
-
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
-        """The newest episodes, of this tenant or of all."""
+        """The episodes that began last, of this tenant or of all, the newest first; as ``find`` has them."""
 
-    async def expire(self, before: float) -> int:
-        """Remove the episodes that nothing was written to since so many seconds after 1970; how many."""
+    async def expire(self, keep: float) -> int:
+        """Remove the episodes that are older than so many seconds; how many."""
 
     async def close(self) -> None:
         """Let go of what it holds."""
+
+
+def unavailable(why: object) -> Problem:
+    """503: the store cannot be reached or written.
+
+    Args:
+        why: for the server's log; a client is not told.
+    """
+    logger.error("the journal of episodes fails: %s", why)
+    return Problem(503, "state_unavailable", "the server cannot read or write its episodes at the moment; it has kept all that it acknowledged: send the request again, with the same Idempotency-Key if it had one", Retry_After="2")  # fmt: skip

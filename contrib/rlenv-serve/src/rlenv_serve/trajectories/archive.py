@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections import deque
 
+from attrs import evolve
+
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Begun, Ended, Journal
 
@@ -32,11 +34,11 @@ class Archive:
     async def open(self, journal: Journal) -> None:
         """Keep what the journal has the end of and the store does not: the process may have been killed between both."""
         await self.store.open()
-        ended = [(each.begun, each.ended) for each in await journal.recent(None, LOOKED_AT) if each.ended and each.ended.trajectory]  # fmt: skip
-        missing = await self.store.missing([begun.id for begun, _ in ended])
-        for begun, end in reversed(ended):
-            if begun.id in missing:
-                await self.store.append(finished(begun, end))
+        ended = [each for each in await journal.recent(None, LOOKED_AT) if each.ended]
+        missing = await self.store.missing([each.begun.id for each in ended])
+        for each in reversed(ended):
+            if each.ended and each.begun.id in missing and (held := await journal.trajectory(each.begun.id)):  # fmt: skip
+                await self.store.append(finished(each.begun, evolve(each.ended, trajectory=held)))
 
     async def add(self, begun: Begun, ended: Ended) -> None:
         """Keep the end of an episode; where the store cannot be reached, as soon as it can."""

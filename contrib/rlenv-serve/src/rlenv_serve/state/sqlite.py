@@ -1,0 +1,256 @@
+"""A journal in a file of SQLite, for the servers of one machine.
+
+One thread writes: whatever waits when it is free becomes one transaction, and is acknowledged when that is committed.  So
+many episodes cost one commit.  A commit with the end of an episode is synced to the disk; that of steps alone survives the
+end of the process and of all others, but the last moments may be lost with the machine's power.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+import msgspec
+from attrs import frozen
+from rlenv import ConfigError
+
+from .age import Age
+from .journal import Begun, Ended, Entry, Taken, unavailable
+from .sqlite_file import connect
+
+T = TypeVar("T")
+WAIT = 5.0  # seconds for a lock of another process; then 503
+GROUP = 512  # writes in one transaction
+EXPIRED = 200  # episodes that one write removes
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+ENTRY = "SELECT begun, steps, stop, verdict FROM episode"
+OF_ID = "SELECT number FROM episode WHERE id = ?"
+OLD = "SELECT number FROM episode WHERE written < ? LIMIT ?"
+_encode = msgspec.json.Encoder().encode
+_begun = msgspec.json.Decoder(Begun).decode
+
+
+@frozen(eq=False)
+class _Write:
+    work: Callable[[sqlite3.Connection], object]
+    done: asyncio.Future[object]
+    is_end: bool = False
+
+
+class SqliteJournal:
+    """As of ``Journal``; for the processes of one machine.
+
+    Args:
+        path: of the file, which ``sqlite_file.prepare`` has made.
+        wait: seconds for a lock of another process.
+    """
+
+    durable = True
+    shared = True
+
+    def __init__(self, path: str, *, wait: float = WAIT) -> None:
+        self._path, self._wait, self._age = path, wait, Age()
+        self._queue: SimpleQueue[_Write | None] = SimpleQueue()
+        self._link: sqlite3.Connection | None = None  # of the writer
+        self._writer: threading.Thread | None = None
+        self._local, self._links = threading.local(), list[sqlite3.Connection]()
+
+    async def open(self) -> None:
+        """As of ``Journal``."""
+        self._loop = asyncio.get_running_loop()
+        self._readers = ThreadPoolExecutor(2, "rlenv-journal-reader")
+        self._writer = threading.Thread(target=self._serve, name="rlenv-journal", daemon=True)
+        self._writer.start()
+        await self._written(lambda _: None)
+
+    async def begin(self, begun: Begun, limit: int) -> Begun | None:
+        """As of ``Journal``."""
+        return await self._written(lambda link: _begin(link, begun, limit, self._age.now()))
+
+    async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
+        """As of ``Journal``."""
+        found = await self._read(f"{ENTRY} WHERE id = ?", id)
+        return _entry(found[0]) if found else None
+
+    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        rows = await self._read("SELECT step.number, action, answer, step.key FROM step JOIN episode ON step.episode = episode.number WHERE id = ? ORDER BY step.number", id)  # fmt: skip
+        return [Taken(*row) for row in rows]
+
+    async def trajectory(self, id: str) -> bytes:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        found = await self._read("SELECT trajectory FROM episode WHERE id = ?", id)
+        return (found[0][0] or b"") if found else b""
+
+    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        work = lambda link: _commit(link, id, taken, ended, self._age.now())  # noqa: E731 - one line
+        return await self._written(work, is_end=ended is not None)
+
+    async def remove(self, id: str) -> None:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        await self._written(lambda link: _remove(link, OF_ID, id))
+
+    async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
+        """As of ``Journal``."""
+        where, given = ("", ()) if tenant is None else ("WHERE tenant = ?", (tenant,))
+        rows = await self._read(f"{ENTRY} {where} ORDER BY number DESC LIMIT ?", *given, limit)
+        return [_entry(row) for row in rows]
+
+    async def expire(self, keep: float) -> int:
+        """As of ``Journal``."""
+        count = 0
+        while True:
+            found = await self._written(lambda link: _expire(link, self._age, keep))
+            count += found
+            if found < EXPIRED:
+                return count
+
+    async def close(self) -> None:
+        """As of ``Journal``."""
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        self._queue.put(None)
+        await asyncio.to_thread(writer.join)
+        await asyncio.to_thread(self._readers.shutdown)
+        for each in self._links:
+            each.close()
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    async def _read(self, query: str, *given: object) -> list[tuple]:  # type: ignore[type-arg] # columns of any type
+        if self._writer is None:
+            raise unavailable("it is closed")
+        try:
+            return await self._loop.run_in_executor(self._readers, self._rows, query, given)
+        except (sqlite3.Error, OSError, ConfigError) as error:
+            raise unavailable(error) from None
+
+    def _rows(self, query: str, given: tuple[object, ...]) -> list[tuple]:  # type: ignore[type-arg] # as above
+        if (link := getattr(self._local, "link", None)) is None:
+            link = self._local.link = connect(self._path, self._wait)
+            self._links.append(link)
+        return link.execute(query, given).fetchall()
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    async def _written(self, work: Callable[[sqlite3.Connection], T], *, is_end: bool = False) -> T:
+        if self._writer is None:
+            raise unavailable("it is closed")
+        done: asyncio.Future[object] = self._loop.create_future()
+        self._queue.put(_Write(work, done, is_end))
+        try:
+            return await done  # type: ignore[return-value] # what `work` gave
+        except (sqlite3.Error, OSError, ConfigError) as error:
+            raise unavailable(error) from None
+
+    def _serve(self) -> None:
+        """The thread that writes."""
+        while (first := self._queue.get()) is not None:
+            group = [first]
+            with suppress(Empty):
+                while len(group) < GROUP and (more := self._queue.get_nowait()):
+                    group.append(more)
+                if len(group) < GROUP:  # None: the journal is being closed
+                    self._queue.put(None)
+            found = self._outcomes(group)
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(_settle, group, found)
+        self._drop()
+
+    def _outcomes(self, group: Sequence[_Write]) -> list[object]:
+        """What each write gave, or the exception that it raised."""
+        try:
+            return self._committed(group)
+        except Exception as error:  # noqa: BLE001 - it goes to who waits
+            is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in BUSY
+            if not is_busy:
+                self._drop()
+            if is_busy or len(group) == 1:
+                return [error] * len(group)
+        # One that cannot be kept must not take the others with it.
+        return [found for each in group for found in self._outcomes([each])]
+
+    def _committed(self, group: Sequence[_Write]) -> list[object]:
+        link = self._connected()
+        level = "FULL" if any(each.is_end for each in group) else "NORMAL"
+        link.execute(f"PRAGMA synchronous = {level}")
+        link.execute("BEGIN IMMEDIATE")
+        try:
+            found = [each.work(link) for each in group]
+            link.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                link.rollback()
+            raise
+        return found
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._link is None:
+            self._link = link = connect(self._path, self._wait)
+            (seconds,) = link.execute("SELECT max(seconds, ifnull((SELECT max(written) FROM episode), 0)) FROM clock").fetchone()  # fmt: skip
+            self._age.at_least(seconds)
+        return self._link
+
+    def _drop(self) -> None:
+        """Connect anew for the next write: the disk may have been replaced."""
+        link, self._link = self._link, None
+        if link is not None:
+            with suppress(sqlite3.Error):
+                link.close()
+
+
+def _settle(group: Sequence[_Write], found: Sequence[object]) -> None:
+    for each, result in zip(group, found, strict=True):
+        if each.done.done():  # who waited is gone
+            continue
+        if isinstance(result, Exception):
+            each.done.set_exception(result)
+        else:
+            each.done.set_result(result)
+
+
+def _entry(row: tuple[bytes, int, str | None, bytes | None]) -> Entry:
+    begun, steps, stop, verdict = row
+    return Entry(_begun(begun), steps, None if stop is None else Ended(stop, verdict or b""))
+
+
+def _begin(link: sqlite3.Connection, begun: Begun, limit: int, now: float) -> Begun | None:
+    if begun.key:
+        old = link.execute("SELECT begun FROM episode WHERE tenant = ? AND key = ?", (begun.tenant, begun.key)).fetchone()  # fmt: skip
+        if old:
+            return _begun(old[0])
+    (count,) = link.execute("SELECT count(*) FROM episode WHERE tenant = ? AND stop IS NULL", (begun.tenant,)).fetchone()  # fmt: skip
+    if count >= limit:
+        return None
+    link.execute("INSERT INTO episode (id, begun, tenant, key, steps, written) VALUES (?, ?, ?, ?, 0, ?)", (begun.id, _encode(begun), begun.tenant, begun.key, now))  # fmt: skip
+    return begun
+
+
+def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | None, now: float) -> bool:  # fmt: skip
+    end = (ended.stop, ended.verdict, ended.trajectory) if ended else (None, None, None)
+    row = link.execute("UPDATE episode SET steps = ?, written = ?, stop = ?, verdict = ?, trajectory = ? WHERE id = ? AND steps = ? AND stop IS NULL RETURNING number", (taken.number, now, *end, id_, taken.number - 1)).fetchone()  # fmt: skip
+    if row is None:
+        return False
+    link.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", (row[0], taken.number, taken.action, taken.answer, taken.key))  # fmt: skip
+    return True
+
+
+def _remove(link: sqlite3.Connection, which: str, *given: object) -> int:
+    rows = link.execute(which, given).fetchall()
+    link.executemany("DELETE FROM step WHERE episode = ?", rows)
+    link.executemany("DELETE FROM episode WHERE number = ?", rows)
+    return len(rows)
+
+
+def _expire(link: sqlite3.Connection, age: Age, keep: float) -> int:
+    (now,) = link.execute("UPDATE clock SET seconds = max(seconds, ?) RETURNING seconds", (age.now(),)).fetchone()  # fmt: skip
+    age.at_least(now)
+    return _remove(link, OLD, now - keep, EXPIRED)

@@ -1,0 +1,58 @@
+"""Journals under one contract: how each is made, and how its store is taken away and given back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+from rlenv_serve.state import open_journal
+from rlenv_serve.state.journal import Begun, Ended, Journal, Taken
+
+Opener = Callable[[], Journal]  # another process's view of the same store, where it is shared
+
+
+def begun(number: int, *, tenant: str = "alice", key: str = "", agent: str = "me") -> Begun:
+    return Begun(f"{number:032x}", tenant, "sums", "f" * 16, "t3", "d" * 64, 7, agent, 12.5, key)
+
+
+def taken(number: int, *, key: str = "", answer: bytes = b'{"text": "6"}') -> Taken:
+    return Taken(number, b'{"kind": "say"}', answer, key)
+
+
+ENDED = Ended("passed", b'{"value": 1.0}', b'{"messages": []}')
+
+
+@asynccontextmanager
+async def opened(opener: Opener) -> AsyncIterator[Journal]:
+    journal = opener()
+    await journal.open()
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+def sqlite(folder: Path) -> Opener:
+    return lambda: open_journal(f"sqlite:{folder / 'journal.db'}")
+
+
+def add_episodes(file: Path, episodes: int, steps: int) -> None:
+    """Many episodes at once, written as another program would restore them."""
+    from msgspec.json import encode
+
+    open_journal(f"sqlite:{file}")
+    with closing(sqlite3.connect(file)) as link, link:
+        link.executemany(
+            "INSERT INTO episode (number, id, begun, tenant, key, steps, written) VALUES (?, ?, ?, 'alice', '', ?, 0)",
+            ((n, begun(n).id, encode(begun(n)), steps) for n in range(1, episodes + 1)),
+        )
+        link.executemany(
+            "INSERT INTO step VALUES (?, ?, ?, ?, '')",
+            (
+                (n, step, taken(step).action, taken(step).answer)
+                for n in range(1, episodes + 1)
+                for step in range(1, steps + 1)
+            ),
+        )

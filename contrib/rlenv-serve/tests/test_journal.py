@@ -1,0 +1,279 @@
+"""What every journal of episodes must do, and what one that is shared or durable must do besides."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from attrs import evolve
+from journals import ENDED, Opener, begun, opened, sqlite, taken
+from rlenv_serve.state.journal import Entry, Journal
+from rlenv_serve.state.memory import MemoryJournal
+
+FIRST, SECOND, OTHER = begun(1), begun(2), begun(99, tenant="bob")
+Play = Callable[[Callable[[Journal], Awaitable[None]]], None]
+SHARED = ["sqlite"]
+
+
+@pytest.fixture(params=["memory", *SHARED])
+def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    if request.param == "memory":
+        yield MemoryJournal
+    elif request.param == "sqlite":
+        yield sqlite(tmp_path)
+
+
+@pytest.fixture
+def play(opener: Opener) -> Play:
+    def run(work: Callable[[Journal], Awaitable[None]]) -> None:
+        async def with_journal() -> None:
+            async with opened(opener) as journal:
+                await work(journal)
+
+        asyncio.run(with_journal())
+
+    return run
+
+
+shared = pytest.mark.parametrize("opener", SHARED, indirect=True)
+
+
+def test_an_episode_is_found_with_its_steps_and_its_end(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        assert await journal.begin(FIRST, 9) == FIRST
+        assert await journal.find(FIRST.id) == Entry(FIRST, 0)
+        assert await journal.commit(FIRST.id, taken(1, key="k"))
+        assert await journal.commit(FIRST.id, taken(2), ENDED)
+        assert await journal.find(FIRST.id) == Entry(FIRST, 2, evolve(ENDED, trajectory=b""))
+        assert [*await journal.steps(FIRST.id)] == [taken(1, key="k"), taken(2)]
+        assert await journal.trajectory(FIRST.id) == ENDED.trajectory
+
+    play(work)
+
+
+def test_what_is_not_there_is_none_and_empty(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        assert await journal.find("nothing") is None
+        assert [*await journal.steps("nothing")] == []
+        assert await journal.trajectory("nothing") == b""
+        assert not await journal.commit("nothing", taken(1))
+        await journal.remove("nothing")
+        assert [*await journal.recent(None, 9)] == []
+        assert await journal.expire(0.0) == 0
+
+    play(work)
+
+
+def test_a_step_that_is_not_the_next_is_not_kept(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        await journal.begin(FIRST, 9)
+        assert await journal.commit(FIRST.id, taken(1, answer=b"first"))
+        assert not await journal.commit(FIRST.id, taken(1, answer=b"second"), ENDED)
+        assert not await journal.commit(FIRST.id, taken(3))
+        assert await journal.find(FIRST.id) == Entry(FIRST, 1)
+        assert [each.answer for each in await journal.steps(FIRST.id)] == [b"first"]
+
+    play(work)
+
+
+def test_an_end_is_written_once(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        await journal.begin(FIRST, 9)
+        ends = [evolve(ENDED, verdict=str(n).encode()) for n in range(20)]
+        made = await asyncio.gather(*(journal.commit(FIRST.id, taken(1), end) for end in ends))
+        assert sum(made) == 1
+        entry = await journal.find(FIRST.id)
+        assert entry is not None
+        assert entry.ended == evolve(ends[made.index(True)], trajectory=b"")
+        assert not await journal.commit(FIRST.id, taken(2))
+
+    play(work)
+
+
+def test_a_key_begins_one_episode_of_a_tenant(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        asked = [begun(n, key="k") for n in range(20)]
+        found = await asyncio.gather(*(journal.begin(each, 1) for each in asked))
+        assert len({each.id for each in found if each}) == 1
+        assert len([*await journal.recent(None, 99)]) == 1
+        other = begun(30, tenant="bob", key="k")
+        assert await journal.begin(other, 1) == other
+
+    play(work)
+
+
+def test_a_key_is_free_again_when_its_episode_is_removed_and_not_when_it_has_ended(play: Play) -> None:  # fmt: skip
+    async def work(journal: Journal) -> None:
+        first, second = begun(1, key="k"), begun(2, key="k")
+        await journal.begin(first, 9)
+        await journal.commit(first.id, taken(1), ENDED)
+        assert await journal.begin(second, 9) == first
+        await journal.remove(first.id)
+        assert await journal.find(first.id) is None
+        assert [*await journal.steps(first.id)] == []
+        assert await journal.begin(second, 9) == second
+
+    play(work)
+
+
+def test_a_tenant_has_at_most_so_many_open_episodes_however_many_begin_at_once(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        found = await asyncio.gather(*(journal.begin(begun(n), 5) for n in range(20)))
+        kept = [each for each in found if each]
+        assert len(kept) == 5
+        assert await journal.begin(OTHER, 5) == OTHER
+        await journal.commit(kept[0].id, taken(1), ENDED)
+        await journal.remove(kept[0].id)  # it counted no longer
+        assert await journal.begin(begun(50), 5)
+        await journal.remove(kept[1].id)
+        assert await journal.begin(begun(51), 5)
+        assert await journal.begin(begun(52), 5) is None
+
+    play(work)
+
+
+def test_the_newest_episodes_come_first_and_each_tenant_sees_its_own(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        for each in (SECOND, OTHER, FIRST):
+            await journal.begin(each, 9)
+        await journal.commit(SECOND.id, taken(1), ENDED)
+        assert [each.begun for each in await journal.recent(None, 2)] == [FIRST, OTHER]
+        assert [each.begun for each in await journal.recent("alice", 9)] == [FIRST, SECOND]
+        assert (await journal.recent("alice", 9))[1].ended == evolve(ENDED, trajectory=b"")
+        assert [*await journal.recent("nobody", 9)] == []
+
+    play(work)
+
+
+def test_an_episode_expires_when_nothing_was_written_to_it(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        await journal.begin(FIRST, 9)
+        await journal.begin(begun(2, key="k"), 9)
+        await asyncio.sleep(0.4)
+        await journal.commit(FIRST.id, taken(1))
+        assert await journal.expire(0.3) == 1
+        assert await journal.find(SECOND.id) is None
+        assert await journal.find(FIRST.id) == Entry(FIRST, 1)
+        assert await journal.begin(begun(4, key="k"), 2)
+        assert await journal.expire(60) == 0
+
+    play(work)
+
+
+def test_many_episodes_expire_at_once(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        await asyncio.gather(*(journal.begin(begun(n), 9999) for n in range(500)))
+        await asyncio.gather(*(journal.commit(begun(n).id, taken(1)) for n in range(500)))
+        await asyncio.sleep(0.05)
+        assert await journal.expire(0.01) == 500
+        assert [*await journal.recent(None, 9)] == []
+        assert [*await journal.steps(begun(3).id)] == []
+
+    play(work)
+
+
+@pytest.mark.parametrize("jump", [-1e9, 1e9])
+def test_a_jump_of_the_clock_makes_no_episode_old(play: Play, jump: float) -> None:
+    async def work(journal: Journal) -> None:
+        await journal.begin(FIRST, 9)
+        with mock.patch("time.time", return_value=time.time() + jump):
+            assert await journal.expire(5) == 0
+            await journal.begin(SECOND, 9)
+            assert await journal.expire(5) == 0
+        assert await journal.expire(5) == 0
+        await asyncio.sleep(0.1)
+        assert await journal.expire(0.05) == 2
+
+    play(work)
+
+
+def test_every_text_and_all_bytes_come_back_as_they_were(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        odd = begun(1, agent="\0 ' \" é \U0001f600", key="ÿ \u2028 k")
+        step = taken(1, key="ÿ", answer=bytes(range(256)) + b"\r\n")
+        await journal.begin(odd, 9)
+        await journal.commit(odd.id, step, evolve(ENDED, stop="done", trajectory=bytes(range(256))))
+        entry = await journal.find(odd.id)
+        assert entry is not None
+        assert entry.begun == odd
+        assert [*await journal.steps(odd.id)] == [step]
+        assert await journal.trajectory(odd.id) == bytes(range(256))
+
+    play(work)
+
+
+def test_a_caller_that_goes_away_disturbs_nobody(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        for each in (FIRST, SECOND):
+            await journal.begin(each, 9)
+        gone = asyncio.create_task(journal.commit(FIRST.id, taken(1)))
+        stays = asyncio.create_task(journal.commit(SECOND.id, taken(1)))
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert await stays
+        assert await journal.commit(SECOND.id, taken(2))
+        entry = await journal.find(FIRST.id)
+        assert entry is not None
+        assert entry.steps == len(await journal.steps(FIRST.id))
+
+    play(work)
+
+
+# -- durable and shared ---------------------------------------------------------------------------
+
+
+@shared
+def test_all_is_there_when_the_journal_is_opened_again(opener: Opener) -> None:
+    async def work() -> None:
+        async with opened(opener) as journal:
+            assert (journal.durable, journal.shared) == (True, True)
+            await journal.begin(begun(1, key="k"), 9)
+            await journal.commit(FIRST.id, taken(1))
+            await journal.begin(SECOND, 9)
+            await journal.commit(SECOND.id, taken(1), ENDED)
+        async with opened(opener) as journal:
+            assert await journal.begin(begun(9, key="k"), 9) == begun(1, key="k")
+            assert [*await journal.steps(FIRST.id)] == [taken(1)]
+            assert await journal.trajectory(SECOND.id) == ENDED.trajectory
+            assert [each.begun.id for each in await journal.recent(None, 9)] == [SECOND.id, FIRST.id]  # fmt: skip
+
+    asyncio.run(work())
+
+
+@shared
+def test_two_servers_see_the_same_and_only_one_of_them_takes_a_step(opener: Opener) -> None:
+    async def work() -> None:
+        async with opened(opener) as here, opened(opener) as there:
+            await here.begin(FIRST, 1)
+            assert await there.find(FIRST.id) == Entry(FIRST, 0)
+            assert await there.begin(SECOND, 1) is None
+            for number in range(1, 30):
+                answers = [b"here", b"there"]
+                both = await asyncio.gather(*(each.commit(FIRST.id, taken(number, answer=answer)) for each, answer in zip((here, there), answers, strict=True)))  # fmt: skip
+                assert sum(both) == 1
+                assert (await here.steps(FIRST.id))[-1].answer == answers[both.index(True)]
+            await there.remove(FIRST.id)
+            assert not await here.commit(FIRST.id, taken(30))
+
+    asyncio.run(work())
+
+
+@shared
+def test_time_without_a_server_makes_no_episode_old_and_time_with_one_does(opener: Opener) -> None:
+    async def work() -> None:
+        async with opened(opener) as journal:
+            await journal.begin(FIRST, 9)
+        await asyncio.sleep(0.5)
+        async with opened(opener) as journal:
+            assert await journal.expire(0.4) == 0
+            await asyncio.sleep(0.25)
+            assert await journal.expire(0.4) == 0
+        async with opened(opener) as journal:
+            await asyncio.sleep(0.25)
+            assert await journal.expire(0.4) == 1
+
+    asyncio.run(work())
