@@ -5,7 +5,7 @@ OUT ?= out
 # A third of the time of most tests is waiting, for a deadline or another process, so there are more of them than cores.
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 VERDICTS ?= 1000000
-TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv ray reasoning_gym mcp mcp2
+TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv openenv0 ray reasoning_gym mcp mcp2
 
 BIN := $(VENV)/bin
 # Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
@@ -63,7 +63,9 @@ test-full: $(VENV)/.dev
 WITH_trl := $(patsubst %,-e ./%,$(addprefix plugins/rlenv-plugin-,agent sandbox code constraints judge math) examples/grpo/environments)
 WITH_gymnasium := -e ./plugins/rlenv-plugin-agent
 WITH_verl := $(WITH_gymnasium)
-WITH_mcp := $(WITH_gymnasium) -e ./plugins/rlenv-plugin-sandbox
+WITH_openenv := $(WITH_gymnasium) -e ./contrib/rlenv-serve
+WITH_openenv0 := $(WITH_openenv)
+WITH_mcp := $(WITH_openenv) -e ./plugins/rlenv-plugin-sandbox
 WITH_mcp2 := $(WITH_mcp)
 LEARNING := contrib/rlenv-train/tests/trainers/test_with_trl_learning.py
 
@@ -72,18 +74,19 @@ test-trainers: $(TRAINERS:%=build/trainers/%/.installed)
 	@for name in $(TRAINERS); do \
 	  HF_HUB_OFFLINE=1 build/trainers/$$name/bin/python -m pytest -q -W ignore \
 	    $$(ls contrib/rlenv-train/tests/trainers/test_with_$$name.py contrib/rlenv-train/tests/trainers/test_with_$${name}_*.py \
-	      plugins/rlenv-plugin-agent/tests/trainers/test_with_$${name%2}_*.py contrib/rlenv-$$name/tests/test_*.py 2>/dev/null) || exit 1; \
+	      plugins/rlenv-plugin-agent/tests/trainers/test_with_$${name%2}_*.py \
+	      contrib/rlenv-serve/tests/clients/test_with_$${name%[02]}_*.py contrib/rlenv-$$name/tests/test_*.py 2>/dev/null) || exit 1; \
 	done
 
 conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
-	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out ray reasoning_gym mcp mcp2,$(TRAINERS))
+	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out openenv0 ray reasoning_gym mcp mcp2,$(TRAINERS))
 	$(BIN)/python docs/generate.py
 
 build/trainers/trl/.installed: examples/grpo/environments/pyproject.toml
 build/trainers/trl/.installed build/trainers/verl/.installed: plugins/rlenv-plugin-agent/pyproject.toml
 build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-audit/pyproject.toml
 	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
-	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv,$*),--no-deps) -r requirements/trainers/$*.txt \
+	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv openenv0,$*),--no-deps) -r requirements/trainers/$*.txt \
 	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-audit $(WITH_$*) && echo "installed $* in $$(( $$(date +%s) - start )) s"
 	@touch $@
 

@@ -13,7 +13,11 @@ from . import health
 from .episodes import routes as episodes
 from .http.endpoint import Endpoint, route
 from .http.problems import Problem
+from .mcp import routes as mcp
+from .openenv import routes as openenv
+from .openenv.socket import socket_route
 from .server import Server
+from .tools import check_names
 from .trajectories import routes as trajectories
 from .web import routes as web
 
@@ -23,6 +27,8 @@ ENDPOINTS: Sequence[Endpoint] = (
     *web.ENDPOINTS,
     *episodes.ENDPOINTS,
     *trajectories.ENDPOINTS,
+    *openenv.ENDPOINTS,
+    *mcp.ENDPOINTS,
 )
 
 
@@ -35,7 +41,9 @@ def application(server: Server) -> Starlette:
             yield
 
     handlers = {404: _missing, 405: _missing}
-    routes = [route(server, each) for each in ENDPOINTS]
+    for served in server.catalog.values():
+        check_names(served)
+    routes = [socket_route(server), *(route(server, each) for each in ENDPOINTS)]
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
 
 

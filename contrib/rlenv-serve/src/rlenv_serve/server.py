@@ -10,6 +10,7 @@ from .catalog import Catalog
 from .http.turns import Turns
 from .keys import Keys
 from .metrics import Metrics
+from .openenv.sessions import OpenEnvSessions
 from .sessions import Sessions
 from .settings import Limits
 from .state.journal import Journal
@@ -46,6 +47,7 @@ class Server:
         self.metrics = Metrics()
         self.turns = Turns(self.limits)
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
+        self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ready = False
 
     @asynccontextmanager

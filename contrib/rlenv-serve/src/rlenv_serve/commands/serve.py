@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from rlenv import ConfigError, Environment
 from rlenv_cli.console import visible
 
 from rlenv_serve.catalog import Catalog, Served
+from rlenv_serve.http.origin import is_loopback
 from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.server import Server
 from rlenv_serve.state import URLS, open_journal
@@ -59,7 +59,7 @@ def command(
         return
     if not envs:
         raise click.UsageError("name an environment to serve, as in: rlenv serve env.toml")
-    if keys is None and not _is_loopback(host):
+    if keys is None and not is_loopback(host):
         raise click.UsageError(f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve --new-key NAME --keys FILE` makes one")  # fmt: skip
     known = None if keys is None else Keys.from_file(keys)
     with ExitStack() as opened:
@@ -89,15 +89,6 @@ def _served(given: str, opened: ExitStack) -> Served:
 
 def _beside(state: str) -> str:
     return f"{state}-trajectories" if state.startswith("sqlite:") else "memory:"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _run(server: Server, host: str, port: int) -> None:

@@ -19,6 +19,7 @@ from rlenv_serve.server import Server
 
 from .answers import answer
 from .body import decode, read
+from .origin import check_origin
 from .problems import Problem
 
 T = TypeVar("T")
@@ -124,6 +125,7 @@ class Operation:
     async def _answered(self, request: Request) -> Response:
         endpoint, server = self.endpoint, self.server
         try:
+            check_origin(request.headers, keyless=not server.keys.required)
             tenant = Tenant() if endpoint.public else server.keys.tenant(request.headers)
             call = Call(server, request, tenant)
             if endpoint.decoder is not None:

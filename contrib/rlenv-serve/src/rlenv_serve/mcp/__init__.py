@@ -1,0 +1,1 @@
+"""The Model Context Protocol: tools of environments for agents, over streamable HTTP."""

@@ -1,0 +1,1 @@
+"""OpenEnv: its WebSocket, and the operations over HTTP that its clients use."""

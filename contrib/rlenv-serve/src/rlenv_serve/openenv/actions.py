@@ -1,0 +1,153 @@
+"""What clients of OpenEnv send in ``reset`` and ``step``, and what they are answered."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+import msgspec
+from rlenv import Task
+
+from rlenv_serve.catalog import Served
+from rlenv_serve.http.answers import encode
+from rlenv_serve.http.body import check_depth
+from rlenv_serve.http.problems import Problem, invalid
+from rlenv_serve.sessions import Action, Answer, Session
+from rlenv_serve.sessions.actions import call, say
+from rlenv_serve.tools import ENDED, error_of, harness_of
+
+LIST_TOOLS, CALL_TOOL = "list_tools", "call_tool"
+SAID = ("answer", "message")
+TRAIN = "train"
+LONGEST = 200  # characters of a client's name for an episode
+
+
+class Reset(msgspec.Struct):
+    """The data of ``reset``; other fields are left alone.
+
+    Args:
+        task_id: of the task; without one, ``seed`` picks it.
+        seed: of all that is drawn in the episode.  The task is number ``seed`` of its split, from 0, counted around; without
+            a seed it is any.
+        split: of the tasks that the seed picks from; by default ``train``, and all where there is none of that name.
+        episode_id: what the client calls the episode.
+    """
+
+    task_id: str | None = None
+    seed: int | None = None
+    split: str | None = None
+    episode_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed is not None and not -(1 << 62) <= self.seed < 1 << 62:
+            raise ValueError("seed is an integer below 2**62")
+        if len(self.episode_id or "") > LONGEST:
+            raise ValueError(f"episode_id has at most {LONGEST} characters")
+
+
+def task_of(served: Served, task_id: str | None, seed: int | None, split: str | None) -> tuple[Task, int]:  # fmt: skip
+    """The task that was asked for, and the seed of its episode.
+
+    Args:
+        served: the environment.
+        task_id: as of ``Reset``; so are the others.
+        seed: drawn, where there is none.
+        split: of the tasks that the seed picks from.
+
+    Raises:
+        Problem: 404 for a task or a split that there is not.
+    """
+    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    if task_id is not None:
+        return served.task(task_id), seed
+    if split is not None and split not in served.splits:
+        raise invalid(f"no split is named {split!r:.80}; there are {', '.join(served.splits)}")
+    tasks = served.splits.get(TRAIN if split is None else split) or tuple(served.env.tasks)
+    if not tasks:
+        raise invalid(f"{served.name} has no tasks to draw from")
+    return tasks[seed % len(tasks)], seed
+
+
+def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
+    """The action that the data of ``step`` is.
+
+    Trainers send what a policy wrote, so that every object is an action: one that is none of the forms is a message with
+    its JSON as text.  An error would leave the episode unscored, whenever the policy likes.
+
+    Args:
+        served: the environment.
+        data: an object.
+        depth: levels of nested JSON that an action may have.
+    """
+    if _is_deep(data, depth):
+        return say(_text(data))
+    if (name := tool_of(data)) is not None:
+        given = data.get("arguments")
+        arguments = given if isinstance(given, Mapping) else {} if given is None else {"arguments": given}  # fmt: skip
+        return call(name, arguments)
+    for key in SAID:
+        if key in data:
+            return say(_text(data[key]))
+    if "value" in data and harness_of(served).user is not None:
+        return Action("value", value=data["value"])
+    return say(_text(data))
+
+
+def tool_of(data: Mapping[str, object]) -> str | None:
+    """The tool that an action calls; None where it is no call."""
+    if data.get("type") == CALL_TOOL or "tool_name" in data:
+        return _text(data.get("tool_name", ""))
+    return None
+
+
+def first_seen(session: Session) -> dict[str, object]:
+    """The observation of ``reset``."""
+    seen = _seen(session.first)
+    seen["text"] = str(session.first.messages[-1].get("content") or "") if session.first.messages else ""  # fmt: skip
+    return _frame({**seen, "task_id": session.begun.task, "episode_id": session.id}, None)
+
+
+def stepped(tool: str | None, answer: Answer) -> dict[str, object]:
+    """The observation of ``step``, with the reward at the end.
+
+    Args:
+        tool: that was called.
+        answer: of the step.
+
+    Raises:
+        Problem: 502 where the episode is unscored: clients turn a reward of null into 0.
+    """
+    if answer.done and answer.reward is None:
+        raise Problem(502, "unscored", f"the episode ended without a score, because its verifier failed ({answer.fault}): do not count it")  # fmt: skip
+    seen = _seen(answer)
+    if tool is not None:
+        error, text = error_of(answer), answer.text or (ENDED if answer.done else "")
+        seen |= {"tool_name": tool, "result": None if error else text, "error": error}
+    made = _frame(seen, answer.reward, done=answer.done)
+    return {**made, "metadata": {"stop_reason": answer.stop}} if answer.done else made
+
+
+def _frame(seen: object, reward: float | None, *, done: bool = False) -> dict[str, object]:
+    return {"observation": seen, "reward": reward, "done": done}
+
+
+def listed(tools: object) -> dict[str, object]:
+    """The observation of ``list_tools``."""
+    return _frame({"tools": tools}, None)
+
+
+def _seen(answer: Answer) -> dict[str, object]:
+    seen: dict[str, object] = {"messages": answer.messages, "text": answer.text}
+    return seen if answer.value is None else {**seen, "value": answer.value}
+
+
+def _is_deep(data: Mapping[str, object], depth: int) -> bool:
+    try:
+        check_depth(data, depth)
+    except Problem:
+        return True
+    return False
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else encode(value).decode()

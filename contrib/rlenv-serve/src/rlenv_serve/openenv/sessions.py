@@ -1,0 +1,173 @@
+"""Sessions of OpenEnv: each plays one episode after another, over a WebSocket, over HTTP, or both."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from secrets import token_hex
+
+from attrs import define, field
+
+from rlenv_serve.catalog import Served
+from rlenv_serve.http.problems import Problem, not_found
+from rlenv_serve.keys import Tenant
+from rlenv_serve.sessions import Action, Answer, Session, Sessions
+from rlenv_serve.settings import Limits
+
+from .actions import Reset, task_of
+
+LEFT = 60.0  # seconds after which a session that was made over HTTP, and is not asked, makes room for another
+
+
+@define(eq=False)
+class OpenEnvSession:
+    """One session of a client.
+
+    Args:
+        id: drawn; a WebSocket may name it to be attached.
+        tenant: whose it is.
+        served: its environment.
+        attached: a WebSocket uses it.
+        own: a WebSocket made it for itself.
+        episode: the id of its episode, None before the first ``reset``.
+        task: of the episode.
+        name: what the client calls the episode.
+        steps: that were accepted.
+        done: the episode has ended.
+        used: when, as of ``time.monotonic``.
+    """
+
+    id: str
+    tenant: Tenant
+    served: Served
+    attached: bool
+    own: bool
+    episode: str | None = None
+    task: str | None = None
+    name: str | None = None
+    steps: int = 0
+    done: bool = False
+    used: float = field(factory=time.monotonic)
+
+    @property
+    def state(self) -> dict[str, object]:
+        """For ``state``."""
+        return {"episode_id": self.name or self.episode, "step_count": self.steps, "session_id": self.id, "task_id": self.task, "done": self.done}  # fmt: skip
+
+
+class OpenEnvSessions:
+    """The sessions of a server.
+
+    A session without a WebSocket ends when nobody has used it for ``limits.idle``, or when its tenant has no room for another.
+
+    Args:
+        sessions: the episodes.
+        limits: a tenant has as many sessions as open episodes.
+    """
+
+    def __init__(self, sessions: Sessions, limits: Limits) -> None:
+        self._sessions, self._limits = sessions, limits
+        self._open: dict[str, OpenEnvSession] = {}
+
+    async def open(self, tenant: Tenant, served: Served, *, attached: bool) -> OpenEnvSession:
+        """A new session.
+
+        Raises:
+            Problem: 429 when the tenant has too many.
+        """
+        old = time.monotonic() - self._limits.idle
+        for session in [*self._open.values()]:
+            if not session.attached and session.used < old:
+                await self.close(session)
+        while sum(each.tenant.name == tenant.name for each in self._open.values()) >= self._limits.episodes:  # fmt: skip
+            if not await self._make_room(tenant):
+                raise Problem(429, "too_many_sessions", f"a tenant has at most {self._limits.episodes:,} sessions: close one")  # fmt: skip
+        return self._add(OpenEnvSession(token_hex(16), tenant, served, attached, own=attached))
+
+    async def get(self, tenant: Tenant, served: Served, id: str, *, attach: bool = False) -> OpenEnvSession:  # noqa: A002 - the field's name # fmt: skip
+        """A session of this tenant; an open episode of it, by its id, is one too, also after a restart.
+
+        Raises:
+            Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as ``Sessions.get`` besides.
+        """
+        session = self._open.get(id)
+        if session is None:
+            session = await self._resumed(tenant, served, id)
+        if session.tenant.name != tenant.name or session.served is not served:
+            raise not_found(f"there is no session {id!r:.80}")
+        if attach and session.attached:
+            raise Problem(409, "attached", "another WebSocket uses this session")
+        session.attached, session.used = session.attached or attach, time.monotonic()
+        return session
+
+    async def reset(self, session: OpenEnvSession, asked: Reset) -> Session:
+        """Begin an episode; the last one is forgotten, unless it has ended.
+
+        Raises:
+            Problem: as ``Sessions.begin``, and 404 for a task that there is not.
+        """
+        task, seed = task_of(session.served, asked.task_id, asked.seed, asked.split)
+        await self._forget(session)
+        while True:
+            try:
+                begun = await self._sessions.begin(session.tenant, session.served, task, seed=seed)
+                break
+            except Problem as problem:
+                if problem.status != 429 or not await self._make_room(session.tenant):
+                    raise
+        session.episode, session.task, session.name = begun.id, str(task.id), asked.episode_id
+        session.steps, session.done = 0, False
+        return begun
+
+    async def step(self, session: OpenEnvSession, action: Action) -> Answer:
+        """The policy acts.
+
+        Raises:
+            Problem: 409 before ``reset``; as ``Sessions.step`` besides.
+        """
+        if session.episode is None:
+            raise Problem(409, "no_episode", "no episode runs: send reset first")
+        answer = await self._sessions.step(session.tenant, session.episode, action)
+        session.steps, session.done, session.used = session.steps + 1, answer.done, time.monotonic()
+        return answer
+
+    async def close(self, session: OpenEnvSession) -> None:
+        """End a session; its episode is forgotten, unless it has ended."""
+        self._open.pop(session.id, None)
+        await self._forget(session)
+
+    def detach(self, session: OpenEnvSession) -> None:
+        """The WebSocket of a session is gone; another may be attached."""
+        session.attached, session.used = False, time.monotonic()
+
+    def _add(self, session: OpenEnvSession) -> OpenEnvSession:
+        self._open[session.id] = session
+        return session
+
+    async def _resumed(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
+        playing = next((each for each in self._open.values() if each.episode == id), None)
+        if playing is not None:
+            return playing
+        entry = await self._sessions.entry(tenant, id)
+        if entry.begun.environment != served.name:
+            raise not_found(f"there is no session {id!r:.80}")
+        await self._sessions.get(tenant, id)
+        session = await self.open(tenant, served, attached=False)
+        session.episode, session.task, session.steps = id, entry.begun.task, entry.steps
+        return session
+
+    async def _make_room(self, tenant: Tenant) -> bool:
+        """End the session of this tenant that was left for longest; False where each is in use."""
+        old = time.monotonic() - LEFT
+        mine = [each for each in self._open.values() if each.tenant.name == tenant.name and not each.attached]  # fmt: skip
+        left = [each for each in mine if each.own or each.used < old]
+        if not left:
+            return False
+        await self.close(min(left, key=lambda each: each.used))
+        return True
+
+    async def _forget(self, session: OpenEnvSession) -> None:
+        episode, session.episode = session.episode, None
+        if episode is not None and not session.done:
+            with suppress(Problem):  # it expires
+                await self._sessions.delete(session.tenant, episode)

@@ -1,0 +1,149 @@
+"""OpenEnv's WebSocket: one request a frame, each answered by one, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+
+import msgspec
+from attrs import frozen
+from starlette.routing import WebSocketRoute
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from rlenv_serve.http.origin import check_origin
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.jsonrpc import RpcError, answered, failed, request_of
+from rlenv_serve.server import Server
+from rlenv_serve.tools import listing, tools_of
+
+from .actions import LIST_TOOLS, Reset, action_of, first_seen, listed, stepped, tool_of
+from .frames import FrameError, frame, invalid_frame, read_frame
+from .methods import Methods
+from .sessions import OpenEnvSession
+
+logger = logging.getLogger("rlenv_serve")
+PATH = "/openenv/{env}/ws"
+GOING_AWAY, REFUSED = 1001, 1008  # codes of WebSocket
+FAILED = "the server failed; its log says why"
+
+
+@frozen
+class Player:
+    """One connection with its session."""
+
+    server: Server
+    session: OpenEnvSession
+
+    async def play(self, socket: WebSocket) -> bool:
+        """Answer frames, one after another; True when the client has asked for the end."""
+        while True:
+            message = await asyncio.wait_for(socket.receive(), self.server.limits.idle)
+            if message["type"] == "websocket.disconnect":
+                return False
+            started = time.perf_counter()
+            status, text = await self._answered(message.get("text"))
+            if text is None:
+                return True
+            await socket.send_text(text)
+            self.server.metrics.request("openenv", PATH, status, time.perf_counter() - started)
+
+    async def _answered(self, text: str | None) -> tuple[int, str | None]:
+        """A status as of HTTP, for metrics, and the frame; None for the end."""
+        try:
+            kind, data = read_frame(text)
+            return 200, None if kind == "close" else await self._done(kind, data)
+        except FrameError as error:
+            return 422, error.encoded()
+        except Problem as problem:
+            return problem.status, FrameError.of(problem).encoded()
+        except Exception:
+            logger.exception("a frame failed")
+            return 500, FrameError("EXECUTION_ERROR", FAILED).encoded()
+
+    async def _done(self, kind: str, data: object) -> str:
+        if kind == "state":
+            return frame("state", self.session.state)
+        if kind == "mcp":
+            return frame("mcp", await self._called(data))
+        if kind not in ("reset", "step"):
+            raise FrameError("UNKNOWN_TYPE", f"no frame has the type {kind!r:.80}; there are reset, step, state, mcp, close")  # fmt: skip
+        if not isinstance(data, Mapping):
+            raise invalid_frame(f"data of {kind} is an object", "data")
+        async with self.server.turns.of(self.session.tenant.name):
+            return frame("observation", await (self._reset if kind == "reset" else self._step)(data))  # fmt: skip
+
+    async def _reset(self, data: Mapping[str, object]) -> object:
+        try:
+            asked = msgspec.convert(data, Reset)
+        except (msgspec.ValidationError, RecursionError) as error:
+            raise invalid_frame(str(error)[:500], "data") from None
+        return first_seen(await self.server.openenv.reset(self.session, asked))
+
+    async def _step(self, data: Mapping[str, object]) -> object:
+        session = self.session
+        if data.get("type") == LIST_TOOLS:
+            episode = None if session.done else session.episode
+            found = await tools_of(self.server.sessions, session.tenant, session.served, episode)
+            return listed(listing(found, "input_schema"))
+        action = action_of(session.served, data, self.server.limits.depth)
+        return stepped(tool_of(data), await self.server.openenv.step(session, action))
+
+    async def _called(self, data: object) -> object:
+        try:
+            request = request_of(data)
+        except RpcError as error:
+            return failed(error)
+        methods = Methods(self.server, self.session.tenant, self.session.served, self.session)
+        return await answered(request, methods.named)
+
+
+@frozen
+class Socket:
+    """The WebSocket's endpoint, as an ASGI application."""
+
+    server: Server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Speak with one client until it, the server or its time ends."""
+        socket, server = WebSocket(scope, receive, send), self.server
+        try:
+            check_origin(socket.headers, keyless=not server.keys.required)
+            tenant = server.keys.tenant(socket.headers)
+            served = server.catalog.named(socket.path_params["env"])
+        except Problem as problem:
+            await socket.send_denial_response(problem.response())
+            return
+        await socket.accept()
+        id_ = socket.query_params.get("session_id")
+        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the client is gone
+            try:
+                session = await (server.openenv.get(tenant, served, id_, attach=True) if id_ else server.openenv.open(tenant, served, attached=True))  # fmt: skip
+            except Problem as problem:
+                error = FrameError.of(problem)
+                code = error.code if error.code == "CAPACITY_REACHED" else "SESSION_ERROR"
+                await socket.send_text(FrameError(code, problem.detail).encoded())
+                await socket.close(REFUSED)
+                return
+            await self._played(socket, session)
+
+    async def _played(self, socket: WebSocket, session: OpenEnvSession) -> None:
+        openenv, ended = self.server.openenv, False
+        try:
+            ended = await Player(self.server, session).play(socket)
+            if ended:
+                await socket.close()
+        except TimeoutError:
+            await socket.close(GOING_AWAY, "no frame came")
+        finally:
+            openenv.detach(session)
+            if ended and session.own:
+                await openenv.close(session)
+
+
+def socket_route(server: Server) -> WebSocketRoute:
+    """The WebSocket as a route of Starlette."""
+    return WebSocketRoute(PATH, Socket(server))

@@ -1,0 +1,102 @@
+"""Tools as agents see them: their listing, what a call of one is, and what it gave.  The verifier is none of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from rlenv import ConfigError
+from rlenv_plugin_agent import Harness
+from rlenv_plugin_agent.messages import copies
+
+from .catalog import Served
+from .http.problems import Problem
+from .jsonrpc import INVALID_PARAMS, RpcError
+from .keys import Tenant
+from .sessions import Action, Answer, Sessions
+from .sessions.actions import SUBMIT, call
+from .sessions.sessions import SUBMIT_TOOL
+
+ENDED = "The episode has ended."
+FORBIDDEN = ("reset", "step", "state", "close")  # what a client of OpenEnv calls itself
+ERRORS = {"unknown_tool": "tool_not_found", "arguments": "invalid_args", "timeout": "timeout"}
+
+
+class Called(msgspec.Struct):
+    """What a client says of a call."""
+
+    name: str
+    arguments: dict[str, object] | None = None
+
+
+def harness_of(served: Served) -> Harness:
+    """How episodes of the environment go."""
+    found = served.env.tables.get("harness")
+    return found if isinstance(found, Harness) else Harness()
+
+
+def static_tools(served: Served) -> list[dict[str, object]]:
+    """The tools that every episode of the environment has, before one begins."""
+    offered = copies([each.offered for each in harness_of(served).named.values()])
+    return [*(dict(each["function"]) for each in offered), SUBMIT_TOOL]  # type: ignore[call-overload] # as of chat completions # fmt: skip
+
+
+async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str | None) -> list[dict[str, object]]:  # noqa: A002 - the field's name # fmt: skip
+    """The tools of an episode; those of every episode where none runs."""
+    if id is None:
+        return static_tools(served)
+    try:
+        return sessions.tools(await sessions.get(tenant, id))
+    except Problem as problem:
+        if problem.code != "episode_finished":
+            raise
+        return static_tools(served)
+
+
+def check_names(served: Served) -> None:
+    """
+    Raises:
+        ConfigError: for a tool whose name is a method of OpenEnv's clients, or of every environment's own.
+    """
+    for name in harness_of(served).named:
+        if name in FORBIDDEN or name == SUBMIT:
+            why = "ends every episode" if name == SUBMIT else "is a method of OpenEnv"
+            raise ConfigError(f"{served.name}: the tool {name!r} cannot be served, because {name} {why}: give it another name")  # fmt: skip
+
+
+def listing(tools: Sequence[Mapping[str, object]], schema: str) -> list[dict[str, object]]:
+    """The tools, with the JSON Schema of their parameters under the name that the protocol has for it."""
+    return [{"name": each["name"], "description": each.get("description", ""), schema: each["parameters"]} for each in tools]  # fmt: skip
+
+
+def called(params: Mapping[str, object]) -> Action:
+    """The call that the parameters of ``tools/call`` are.
+
+    Raises:
+        RpcError: for parameters that name no tool.
+    """
+    try:
+        found = msgspec.convert(params, Called)
+    except msgspec.ValidationError as error:
+        raise RpcError(INVALID_PARAMS, f"expected name and arguments of a tool: {error}") from None
+    return call(found.name, found.arguments or {})
+
+
+def error_of(answer: Answer) -> dict[str, str] | None:
+    """The error of a tool, as OpenEnv has it; None for a result."""
+    first = answer.messages[0] if answer.messages else {}
+    text = first.get("content")
+    if first.get("role") != "tool" or not isinstance(text, str) or not text.startswith('{"error": {'):  # fmt: skip
+        return None
+    try:
+        found = json.loads(text)["error"]
+        return {"error_type": ERRORS.get(found["type"], "execution_error"), "message": str(found["message"])}  # fmt: skip
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None  # a result that only begins like an error
+
+
+def result(answer: Answer) -> dict[str, object]:
+    """What a call gave, as MCP has it.  It has neither reward nor verdict: an agent could try answers until one is right."""
+    texts = [text for text in (answer.text, ENDED if answer.done else "") if text]
+    return {"content": [{"type": "text", "text": text} for text in texts], "isError": error_of(answer) is not None}  # fmt: skip

@@ -1,0 +1,265 @@
+"""OpenEnv: what a client sees over its WebSocket and over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rlenv import ConfigError, Environment
+from rlenv_plugin_agent import End, Harness, tool
+from rlenv_serve import Limits, Server, application
+from serving import SECRET, TASKS, Client, running, same, served, single, sums
+from sockets import talking
+
+
+def rpc(ask: Client, method: str, env: str = "sums", **params: object) -> Any:
+    got = ask("POST", f"/openenv/{env}/mcp", {"jsonrpc": "2.0", "id": 7, "method": method, "params": params})  # fmt: skip
+    assert got.status == 200, got
+    assert (got.body["jsonrpc"], got.body["id"]) == ("2.0", 7)
+    return got.body.get("result", got.body)
+
+
+def test_an_episode_is_reset_stepped_and_rewarded(ask: Client) -> None:
+    with talking(ask) as talk:
+        first = talk("reset", task_id="t3", episode_id="mine")
+        assert first["type"] == "observation"
+        assert (first["data"]["reward"], first["data"]["done"]) == (None, False)
+        seen = first["data"]["observation"]
+        assert seen["messages"] == [{"role": "user", "content": "What is 3 + 3?"}]
+        assert (seen["text"], seen["task_id"]) == ("What is 3 + 3?", "t3")
+
+        step = talk("step", type="call_tool", tool_name="add", arguments={"a": 3, "b": 3})["data"]
+        seen = step["observation"]
+        assert (seen["tool_name"], seen["result"], seen["error"]) == ("add", "6", None)
+        assert (step["reward"], step["done"]) == (None, False)
+        state = talk("state")["data"]
+        assert (state["episode_id"], state["step_count"], state["task_id"]) == ("mine", 1, "t3")
+
+        last = talk("step", type="call_tool", tool_name="submit", arguments={"answer": "6"})["data"]
+        assert (last["reward"], last["done"]) == (1.0, True)
+        assert last["metadata"] == {"stop_reason": "passed"}
+        late = talk("step", message="6")
+        assert (late["type"], late["data"]["code"]) == ("error", "EXECUTION_ERROR")
+        assert talk("reset")["type"] == "observation"
+        talk.socket.send('{"type": "close"}')
+        with pytest.raises(Exception, match="1000"):
+            talk.socket.recv(timeout=10)
+
+
+@pytest.mark.parametrize("action", [{"answer": "6"}, {"message": "6", "metadata": {}}, {"tool_name": "submit", "arguments": {"answer": "6"}}])  # fmt: skip
+def test_an_answer_has_several_forms(ask: Client, action: dict[str, object]) -> None:
+    with talking(ask, "single") as talk:
+        talk("reset", task_id="t3")
+        assert talk("step", action)["data"]["reward"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "action", [{}, {"foo": 1}, {"answer": 6.5}, {"answer": None}, {"tool_name": 5}, {"type": "call_tool"}, {"value": 3}, {"a": [[]] * 3}]
+)  # fmt: skip
+def test_whatever_a_policy_writes_is_an_action_and_never_unscored(ask: Client, action: dict[str, object]) -> None:  # fmt: skip
+    with talking(ask, "single") as talk:
+        talk("reset", task_id="t3")
+        got = talk("step", action)["data"]
+        assert (got["reward"], got["done"]) == (0.0, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"answer": NaN}', '{"answer": "\\ud800"}', '{"answer": -Infinity}', f'{{"answer": {"9" * 400}}}', '{"answer": 1e999}', f'{{"answer": {"[" * 200}{"]" * 200}}}'],
+)  # fmt: skip
+def test_json_that_only_python_writes_is_no_way_to_go_unscored(ask: Client, text: str) -> None:
+    with talking(ask, "single") as talk:
+        talk("reset", task_id="t3")
+        got = talk.raw(f'{{"type": "step", "data": {text}}}')
+        assert (got["type"], got["data"].get("reward")) == ("observation", 0.0)
+
+
+def test_an_unscored_episode_is_an_error_and_no_reward(ask: Client) -> None:
+    with talking(ask, "broken") as talk:
+        talk("reset", task_id="t0")
+        got = talk("step", answer="0")
+        assert (got["type"], got["data"]["code"]) == ("error", "EXECUTION_ERROR")
+        assert "score" in got["data"]["message"]
+        assert SECRET not in str(got)
+        assert talk("state")["data"]["done"] is True
+        assert talk("reset", task_id="t0")["type"] == "observation"
+
+
+def test_errors_of_tools_are_observations(ask: Client) -> None:
+    with talking(ask) as talk:
+        talk("reset", task_id="t3")
+        errors = [
+            talk("step", tool_name=name, arguments=given)["data"]["observation"]["error"]["error_type"]
+            for name, given in (("nothing", {}), ("add", {"a": "x"}), ("add", [1, 2]), ("reset", {}))
+        ]  # fmt: skip
+        assert errors == ["tool_not_found", "invalid_args", "invalid_args", "tool_not_found"]
+
+
+def test_frames_that_are_wrong_say_why_and_the_connection_goes_on(ask: Client) -> None:
+    with talking(ask) as talk:
+        assert talk.code("{") == "INVALID_JSON"
+        assert talk.code(b"\x00\x01") == "INVALID_JSON"
+        assert talk.code("[" * 50_000 + "]" * 50_000) == "INVALID_JSON"
+        assert talk.code("[]") == talk.code('{"type": 3}') == "VALIDATION_ERROR"
+        assert talk.code('{"type": "harness"}') == talk.code("{}") == "UNKNOWN_TYPE"
+        assert talk.code('{"type": "step", "data": {"answer": "x"}}') == "EXECUTION_ERROR"
+        for data in ('"x"', '{"seed": "x"}', '{"seed": 1e30}', '{"task_id": 3}', '{"task_id": "t99"}', '{"split": "no"}', "null"):  # fmt: skip
+            assert talk.code(f'{{"type": "reset", "data": {data}}}') == "VALIDATION_ERROR"
+        assert talk.code('{"type": "step", "data": 5}') == "VALIDATION_ERROR"
+        assert talk("reset", task_id="t3", unknown=1)["type"] == "observation"
+
+
+def test_a_seed_picks_the_task_and_the_test_split_is_not_drawn_unasked(ask: Client) -> None:
+    with talking(ask) as talk:
+        picked = [talk("reset", seed=seed)["data"]["observation"]["task_id"] for seed in (0, 3, 8, 11, -1)]  # fmt: skip
+        assert picked == ["t0", "t3", "t0", "t3", "t7"]
+        assert talk("reset", seed=1, split="test")["data"]["observation"]["task_id"] == "t9"
+        assert int(talk("reset")["data"]["observation"]["task_id"][1:]) < 8
+
+
+def test_a_game_takes_values_and_gives_them() -> None:
+    def user(action: object) -> object:
+        return {"room": 0} if action is None else End({"room": 2}) if action == {"go": 2} else {"room": 1}  # fmt: skip
+
+    env = Environment("game", same, TASKS, tables={"harness": Harness("multi-turn", user=user)})
+    with env, running(Server(served(env))) as ask, talking(ask, "game") as talk:
+        assert talk("reset", task_id="t0")["data"]["observation"]["value"] == {"room": 0}
+        assert talk("step", value={"go": 1})["data"]["observation"]["value"] == {"room": 1}
+        assert talk("step", value={"go": 2})["data"]["done"] is True
+        assert ask("GET", "/openenv/game/schema").body["action"]["required"] == ["message"]
+
+
+def test_tools_are_listed_before_reset_and_in_an_episode(ask: Client) -> None:
+    with talking(ask) as talk:
+        before = talk("step", type="list_tools")["data"]["observation"]["tools"]
+        talk("reset", task_id="t3")
+        assert talk("step", type="list_tools")["data"]["observation"]["tools"] == before
+        assert talk("state")["data"]["step_count"] == 0
+    assert [each["name"] for each in before] == ["add", "submit"]
+    assert before[0]["input_schema"]["required"] == ["a", "b"]
+
+
+def test_a_session_made_over_http_is_played_over_both(ask: Client) -> None:
+    id_ = rpc(ask, "openenv/session/create")["session_id"]
+    assert rpc(ask, "tools/call", name="add", arguments={}, session_id=id_)["error"]["code"] == -32000  # fmt: skip
+    with talking(ask, session=id_) as talk:
+        talk("reset", task_id="t3")
+        assert [each["name"] for each in rpc(ask, "tools/list", session_id=id_)["tools"]] == ["add", "submit"]  # fmt: skip
+        assert rpc(ask, "tools/call", name="add", arguments={"a": 1, "b": 2}, session_id=id_)["data"] == "3"  # fmt: skip
+        assert talk("state")["data"]["step_count"] == 1
+        message = {"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": "submit", "arguments": {"answer": "5"}}}  # fmt: skip
+        assert "error" in rpc(ask, "openenv/session/close", session_id=id_)
+        with talking(ask, session=id_) as other:
+            assert "SESSION_ERROR" in str(other.socket.recv(timeout=10))
+        got = talk("mcp", message)
+        assert (got["type"], got["data"]["id"]) == ("mcp", "x")
+        assert got["data"]["result"]["content"] == [{"type": "text", "text": "The episode has ended."}]  # fmt: skip
+        assert "reward" not in str(got)
+    assert rpc(ask, "openenv/session/close", session_id=id_) == {"session_id": id_, "closed": True}
+    assert "error" in rpc(ask, "tools/list", session_id=id_)
+
+
+def test_requests_that_are_no_json_rpc_are_errors_of_json_rpc(ask: Client) -> None:
+    bodies: tuple[object, ...] = ([], {}, {"method": "x"}, {"jsonrpc": "2.0", "method": 3}, {"jsonrpc": "1.0", "method": "x", "id": 1})  # fmt: skip
+    for body in bodies:
+        assert ask("POST", "/openenv/sums/mcp", body).body["error"]["code"] == -32600
+    assert rpc(ask, "initialize")["error"]["code"] == -32601
+    assert rpc(ask, "tools/call", name="add")["error"]["code"] == -32602
+    assert rpc(ask, "tools/call", session_id="nothing", name="add")["error"]["data"]["status"] == 404  # fmt: skip
+    id_ = rpc(ask, "openenv/session/create")["session_id"]
+    assert rpc(ask, "tools/call", session_id=id_, arguments=3)["error"]["code"] == -32602
+    assert "error" in rpc(ask, "tools/list", env="single", session_id=id_)
+
+
+def test_what_is_told_over_http_has_no_task_and_no_answer(ask: Client) -> None:
+    assert ask("GET", "/openenv/sums/health").body == {"status": "healthy"}
+    told = ask("GET", "/openenv/single/metadata").body
+    assert {"name", "description", "readme_content", "version", "author", "documentation_url"} == told.keys()  # fmt: skip
+    schema = ask("GET", "/openenv/single/schema").body
+    assert {"action", "observation", "state"} <= schema.keys()
+    assert schema["action"]["required"] == ["answer"]
+    assert {"task_id", "seed", "split", "episode_id"} == schema["reset"]["properties"].keys()
+    assert ask("GET", "/openenv/sums/schema").body["action"]["title"] == "CallToolAction"
+    assert "What is" not in str((told, schema))
+    assert ask("GET", "/openenv/nothing/health").status == 404
+
+
+@pytest.mark.parametrize(("method", "name"), [("POST", "reset"), ("POST", "step"), ("GET", "state")])  # fmt: skip
+def test_episodes_are_not_stepped_over_http_and_the_error_says_where(ask: Client, method: str, name: str) -> None:  # fmt: skip
+    got = ask(method, f"/openenv/sums/{name}")
+    assert (got.status, got.body["code"]) == (409, "stateful")
+    assert "/ws" in got.body["detail"]
+
+
+@pytest.mark.parametrize("name", ["reset", "step", "state", "close", "submit"])
+def test_a_tool_that_clients_call_otherwise_is_an_error_at_start(name: str) -> None:
+    def named(a: int) -> int:
+        """A tool."""
+        return a
+
+    named.__name__ = name
+    harness = Harness("tool-use", tools=[tool(where="inline")(named)])
+    with (
+        Environment("named", same, TASKS, tables={"harness": harness}) as env,
+        pytest.raises(ConfigError, match=f"named: the tool '{name}'"),
+    ):
+        application(Server(served(env)))
+
+
+def test_an_episode_left_open_makes_room_for_another() -> None:
+    with sums() as env, running(Server(served(env), limits=Limits(episodes=2))) as ask:
+        for _ in range(5):
+            with talking(ask) as talk:
+                assert talk("reset")["type"] == "observation"
+        with talking(ask) as talk, talking(ask) as second:
+            assert [talk("reset")["type"] for _ in range(5)] == ["observation"] * 5
+            assert second("reset")["type"] == "observation"
+            with talking(ask) as third:
+                assert "CAPACITY_REACHED" in str(third.socket.recv(timeout=10))
+
+
+def test_an_ended_episode_is_read_by_its_id(ask: Client) -> None:
+    with talking(ask, "single") as talk:
+        id_ = talk("reset", task_id="t3")["data"]["observation"]["episode_id"]
+        talk("step", answer="6")
+    assert ask("GET", f"/episodes/{id_}/reward").body["reward"] == 1.0
+
+
+def test_an_episode_goes_on_after_a_lost_connection_and_after_a_restart() -> None:
+    with sums() as env:
+        server = Server(served(env))
+        with running(server) as ask:
+            with talking(ask) as talk:
+                id_ = talk("reset", task_id="t3")["data"]["observation"]["episode_id"]
+                talk("step", tool_name="add", arguments={"a": 1, "b": 2})
+            with talking(ask, session=id_) as talk:
+                assert talk("state")["data"]["step_count"] == 1
+        again = Server(served(env), journal=server.journal)
+        with running(again) as ask, talking(ask, session=id_) as talk:
+            assert talk("state")["data"] | {"session_id": ""} == {
+                "episode_id": id_, "step_count": 1, "session_id": "", "task_id": "t3", "done": False,
+            }  # fmt: skip
+            assert talk("step", answer="6")["data"]["reward"] == 1.0
+
+
+def test_a_step_that_hangs_is_an_error_and_holds_nobody_else() -> None:
+    import asyncio
+
+    @tool(where="caller")
+    async def hang() -> str:
+        """Never end."""
+        await asyncio.sleep(3600)
+        return ""
+
+    harness = Harness("tool-use", tools=[hang])
+    env = Environment("hangs", same, TASKS, tables={"harness": harness})
+    with (
+        env, single() as other, running(Server(served(env, other), limits=Limits(deadline=1.0))) as ask,
+        talking(ask, "hangs") as talk, talking(ask, "single") as quick,
+    ):  # fmt: skip
+        talk("reset", task_id="t3")
+        talk.socket.send('{"type": "step", "data": {"tool_name": "hang"}}')
+        quick("reset", task_id="t3")
+        assert quick("step", answer="6")["data"]["reward"] == 1.0
+        assert talk.raw('{"type": "state"}')["data"]["code"] == "EXECUTION_ERROR"
+        assert '"done":false' in talk.socket.recv(timeout=10)
