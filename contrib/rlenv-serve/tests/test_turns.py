@@ -30,13 +30,14 @@ def test_too_many_that_wait_are_429() -> None:
     async def play() -> None:
         turns = Turns(Limits(at_once=1, running=1, waiting=1))
         async with turns.of("a"):
-            waits = asyncio.create_task(turns._take("a"))
+            waits = asyncio.create_task(turns.take("a"))
             await asyncio.sleep(0)
             with pytest.raises(Problem) as raised:
-                await turns._take("a")
+                async with turns.of("a"):
+                    raise AssertionError
             assert raised.value.status == 429
         await waits
-        turns._give("a")
+        turns.give("a")
         assert turns.running == {}
 
     asyncio.run(play())
@@ -46,14 +47,14 @@ def test_one_that_is_cancelled_gives_its_place_back() -> None:
     async def play() -> None:
         turns = Turns(Limits(at_once=1, running=1))
         async with turns.of("a"):
-            waits = [asyncio.create_task(turns._take("b")) for _ in range(2)]
+            waits = [asyncio.create_task(turns.take("b")) for _ in range(2)]
             await asyncio.sleep(0)
             waits[0].cancel()
             await asyncio.sleep(0)
         await waits[1]
-        waits[1] = asyncio.create_task(turns._take("c"))
+        waits[1] = asyncio.create_task(turns.take("c"))
         await asyncio.sleep(0)
-        turns._give("b")  # c has the place now, and is cancelled before it runs
+        turns.give("b")  # c has the place now, and is cancelled before it runs
         waits[1].cancel()
         await asyncio.gather(*waits, return_exceptions=True)
         assert (turns.running, turns.waiting) == ({}, {})

@@ -19,6 +19,7 @@ from .openenv.socket import socket_route
 from .server import Server
 from .tools import check_names
 from .trajectories import routes as trajectories
+from .verify import routes as verify
 from .web import routes as web
 
 # Paths that begin with a parameter come last.
@@ -29,6 +30,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *trajectories.ENDPOINTS,
     *openenv.ENDPOINTS,
     *mcp.ENDPOINTS,
+    *verify.ENDPOINTS,
 )
 
 

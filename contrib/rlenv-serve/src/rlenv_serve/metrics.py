@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar, cast
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from rlenv import Verdict
 
+M = TypeVar("M", Counter, Histogram)
 SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300)
 
 
@@ -13,6 +16,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = kept = CollectorRegistry()
+        self._labeled: dict[tuple[object, ...], object] = {}
         self._requests = Counter("rlenv_requests", "Requests by protocol, route and status", ("protocol", "route", "status"), registry=kept)  # fmt: skip
         self._latency = Histogram("rlenv_request_seconds", "Wall time of requests", ("protocol",), buckets=SECONDS, registry=kept)  # fmt: skip
         self._verdicts = Counter("rlenv_verdicts", "Verdicts by environment and outcome", ("environment", "outcome"), registry=kept)  # fmt: skip
@@ -22,16 +26,22 @@ class Metrics:
 
     def request(self, protocol: str, route: str, status: int, seconds: float) -> None:
         """One request was answered."""
-        self._requests.labels(protocol, route, str(status)).inc()
-        self._latency.labels(protocol).observe(seconds)
+        self._of(self._requests, protocol, route, str(status)).inc()
+        self._of(self._latency, protocol).observe(seconds)
 
     def verdict(self, environment: str, verdict: Verdict) -> None:
         """One response was judged; an unscored one counts by the kind of its fault."""
         fault = verdict.fault
         outcome = "scored" if verdict.scored else f"unscored:{fault.kind if fault else 'error'}"
-        self._verdicts.labels(environment, outcome).inc()
+        self._of(self._verdicts, environment, outcome).inc()
         for result in verdict.results:
-            self._stages.labels(environment, result.stage).observe(result.seconds)
+            self._of(self._stages, environment, result.stage).observe(result.seconds)
+
+    def _of(self, metric: M, *labels: str) -> M:
+        """The metric with these labels; there are few, and looking one up in the library is slow."""
+        if (found := self._labeled.get((metric, *labels))) is None:
+            found = self._labeled[metric, *labels] = metric.labels(*labels)
+        return cast("M", found)
 
     def text(self) -> bytes:
         """In Prometheus's text format."""

@@ -17,6 +17,8 @@ from .state.journal import Journal
 from .state.memory import MemoryJournal
 from .trajectories.archive import Archive
 from .trajectories.store import TrajectoryStore
+from .verify.kept import Kept
+from .verify.verifier import Verifier
 
 
 class Server:
@@ -46,6 +48,8 @@ class Server:
         self.archive = Archive(trajectories or TrajectoryStore("memory:"))
         self.metrics = Metrics()
         self.turns = Turns(self.limits)
+        self.metrics.waiting.set_function(lambda: self.turns.queue)
+        self.verifier, self.kept = Verifier(self.turns, self.limits, self.metrics), Kept()
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ready = False

@@ -10,14 +10,12 @@ from starlette.responses import Response
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.body import check_depth
-from rlenv_serve.http.endpoint import Call, Endpoint
+from rlenv_serve.http.endpoint import KEY, KEY_LENGTH, Call, Endpoint, idempotency_key
 from rlenv_serve.http.problems import invalid, not_found
 from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
 from rlenv_serve.state.journal import Entry
 
-KEY = "Idempotency-Key"
-KEY_LENGTH = 200
 COUNTS = ("tests_passed", "total_tests")
 HEADERS = {KEY: "a second request with this key is answered as the first was"}
 
@@ -98,7 +96,7 @@ async def begin(call: Call) -> object:
     """Begin an episode."""
     asked = call.read(NewEpisode)
     served, task = _task(call.server.catalog, asked)
-    session = await call.server.sessions.begin(call.tenant, served, task, seed=asked.seed, agent=asked.agent_id, key=_key(call))  # fmt: skip
+    session = await call.server.sessions.begin(call.tenant, served, task, seed=asked.seed, agent=asked.agent_id, key=idempotency_key(call))  # fmt: skip
     return EpisodeBegun(session.id, served.name, str(task.id), session.begun.agent, session.first.messages, call.server.sessions.tools(session), session.first.value)  # fmt: skip
 
 
@@ -107,7 +105,9 @@ async def step(call: Call) -> object:
     id_ = call.path["id"]
     action = _action(call.read(dict))
     async with call.server.turns.of(call.tenant.name):
-        answer = await call.server.sessions.step(call.tenant, id_, action, key=_key(call))
+        answer = await call.server.sessions.step(
+            call.tenant, id_, action, key=idempotency_key(call)
+        )
     return StepTaken(id_, answer.number, answer.messages, answer.text, answer.done, answer.stop or None, answer.reward, answer.fault or None, answer.value)  # fmt: skip
 
 
@@ -176,16 +176,6 @@ def _action(body: Mapping[str, object]) -> Action:
             return call(name, arguments)
     tools = f'{{"action": TOOL, ...arguments}}, {{"action": "{SUBMIT}", "answer": TEXT}}'
     raise invalid(f'a step is {tools}, {{"action": "message", "content": TEXT}} or {{"action": "value", "value": JSON}}')  # fmt: skip
-
-
-def _key(call: Call) -> str:
-    """
-    Raises:
-        Problem: 422 for an idempotency key that is too long.
-    """
-    if len(key := call.header(KEY)) > KEY_LENGTH:
-        raise invalid(f"{KEY} has at most {KEY_LENGTH} characters")
-    return key
 
 
 def _state(entry: Entry) -> EpisodeState:

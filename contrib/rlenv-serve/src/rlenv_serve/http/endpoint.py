@@ -20,11 +20,13 @@ from rlenv_serve.server import Server
 from .answers import answer
 from .body import decode, read
 from .origin import check_origin
-from .problems import Problem
+from .problems import Problem, invalid
 
 T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
 CLOSED = 499  # what logs say of a request whose client is gone
+KEY = "Idempotency-Key"
+KEY_LENGTH = 200
 
 
 @define
@@ -58,6 +60,17 @@ class Call:
     def header(self, name: str) -> str:
         """A header, "" where there is none."""
         return str(self.request.headers.get(name, ""))
+
+
+def idempotency_key(call: Call) -> str:
+    """The idempotency key of a request, "" without.
+
+    Raises:
+        Problem: 422 for one that is too long.
+    """
+    if len(key := call.header(KEY)) > KEY_LENGTH:
+        raise invalid(f"{KEY} has at most {KEY_LENGTH} characters")
+    return key
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[object]]

@@ -1,70 +1,137 @@
-"""Whose turn it is: every tenant runs so many requests at the same time, and those that wait take turns by tenant."""
+"""Whose turn it is: every tenant runs so much at the same time, and those that wait take turns by tenant."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+
+from attrs import define
+from rlenv.workers import usable_cpus
 
 from rlenv_serve.settings import Limits
 
 from .problems import Problem
 
+QUEUED = (
+    0.02  # seconds of work of one tenant, for each core, that may wait for workers before another's
+)
+RECENT = 10.0  # seconds after which a tenant that asked for nothing counts no longer
+
+
+@define(eq=False)
+class _Place:
+    ready: asyncio.Future[None]
+    cost: float
+
+
+@define
+class _Running:
+    count: int = 0
+    cost: float = 0.0
+
 
 class Turns:
-    """Places in which requests run.
+    """Places in which requests run, and the responses of large ones.
 
     Args:
         limits: how many there are, for one tenant and for all.
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self.running: dict[str, int] = {}
-        self.waiting: dict[str, deque[asyncio.Future[None]]] = {}  # in the order of tenants' turns
+        self._limits, self._cores = limits, usable_cpus()
+        self.running: dict[str, _Running] = {}
+        self.waiting: dict[str, deque[_Place]] = {}  # in the order of tenants' turns
+        self._last = self._other = ("", float("-inf"))  # the two tenants that asked last, and when
 
     @asynccontextmanager
-    async def of(self, tenant: str) -> AsyncIterator[None]:
+    async def of(self, tenant: str, cost: float = 0.0) -> AsyncIterator[None]:
         """A place, as soon as there is one.
+
+        Args:
+            tenant: whose turn it is.
+            cost: seconds for which this will likely keep a worker; 0 where it needs none.  While several tenants ask, each
+                has no more work in the line for the workers than they do in a moment, and leaves one of them free.
 
         Raises:
             Problem: 429 when too many requests of this tenant wait already.
         """
-        await self._take(tenant)
+        self.admit(tenant)
+        await self.take(tenant, cost)
         try:
             yield
         finally:
-            self._give(tenant)
+            self.give(tenant, cost)
 
-    async def _take(self, tenant: str) -> None:
-        if tenant not in self.waiting and self._is_free(tenant):
-            self.running[tenant] = self.running.get(tenant, 0) + 1
+    def admit(self, tenant: str) -> None:
+        """
+        Raises:
+            Problem: 429 when too many requests of this tenant wait already.
+        """
+        if (waiting := len(self.waiting.get(tenant, ()))) >= self._limits.waiting:
+            raise Problem(429, "too_many_requests", f"{waiting:,} requests wait already: send fewer at the same time", Retry_After="1")  # fmt: skip
+
+    async def take(self, tenant: str, cost: float = 0.0) -> None:
+        """Wait for a place; ``give`` gives it back."""
+        self._asks(tenant)
+        if tenant not in self.waiting and self._is_free(tenant, cost):
+            self._run(tenant, cost)
             return
-        queue = self.waiting.setdefault(tenant, deque())
-        if len(queue) >= self._limits.waiting:
-            raise Problem(429, "too_many_requests", f"{len(queue):,} requests wait already: send fewer at the same time", Retry_After="1")  # fmt: skip
-        place = asyncio.get_running_loop().create_future()
-        queue.append(place)
+        place = _Place(asyncio.get_running_loop().create_future(), cost)
+        self.waiting.setdefault(tenant, deque()).append(place)
         try:
-            await place
+            await place.ready
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._give(tenant)  # it was its turn just now
+            if place.ready.done() and not place.ready.cancelled():
+                self.give(tenant, cost)  # it was its turn just now
             else:
                 self._drop(tenant, place)
             raise
 
-    def _is_free(self, tenant: str) -> bool:
-        return self.running.get(tenant, 0) < self._limits.running and sum(self.running.values()) < self._limits.at_once  # fmt: skip
-
-    def _give(self, tenant: str) -> None:
-        self.running[tenant] -= 1
-        if not self.running[tenant]:
+    def give(self, tenant: str, cost: float = 0.0) -> None:
+        """Give a place back, to those that wait."""
+        running = self.running[tenant]
+        running.count -= 1
+        running.cost -= cost
+        if not running.count:
             del self.running[tenant]
         for name in list(self.waiting):
-            if self._is_free(name):
+            if self._is_free(name, self.waiting[name][0].cost):
                 self._next(name)
+
+    @property
+    def queue(self) -> int:
+        """How many wait."""
+        return sum(map(len, self.waiting.values()))
+
+    def _asks(self, tenant: str) -> None:
+        if self._last[0] != tenant:
+            self._other = self._last
+        self._last = (tenant, time.monotonic())
+
+    def _is_free(self, tenant: str, cost: float) -> bool:
+        running = self.running.get(tenant)
+        if running is None:
+            return self._total() < self._limits.at_once
+        if running.count >= self._limits.running or self._total() >= self._limits.at_once:
+            return False
+        return not cost or self._is_alone() or self._is_within(running, cost)
+
+    def _is_within(self, running: _Running, cost: float) -> bool:
+        return running.count < self._cores - 1 or running.cost + cost <= QUEUED * self._cores
+
+    def _is_alone(self) -> bool:
+        return self._other[1] < time.monotonic() - RECENT
+
+    def _total(self) -> int:
+        return sum([each.count for each in self.running.values()])
+
+    def _run(self, tenant: str, cost: float) -> None:
+        running = self.running.setdefault(tenant, _Running())
+        running.count += 1
+        running.cost += cost
 
     def _next(self, tenant: str) -> None:
         """The oldest of this tenant runs, and the tenant goes to the end of the line."""
@@ -72,10 +139,10 @@ class Turns:
         place = queue.popleft()
         if queue:
             self.waiting[tenant] = queue
-        self.running[tenant] = self.running.get(tenant, 0) + 1
-        place.set_result(None)
+        self._run(tenant, place.cost)
+        place.ready.set_result(None)
 
-    def _drop(self, tenant: str, place: asyncio.Future[None]) -> None:
+    def _drop(self, tenant: str, place: _Place) -> None:
         queue = self.waiting.get(tenant)
         if queue and place in queue:
             queue.remove(place)

@@ -82,14 +82,17 @@ def stage_rows(verdict: Verdict, *, private: bool = False) -> list[dict[str, obj
         verdict: whole.
         private: for the operator: with what only the operator may see.
     """
-    told = verdict if private else verdict.public()
-    return [_stage(result, private=private) for result in told.results]
+    return [_stage(result, private=private) for result in verdict.results]
 
 
 def _stage(result: StageResult, *, private: bool) -> dict[str, object]:
     row: dict[str, object] = {"stage": result.stage, "score": None, "seconds": result.seconds}
     if outcome := result.outcome:
-        row |= {"score": outcome.score, "detail": outcome.detail, "data": plain(outcome.data)}
+        row |= {
+            "score": outcome.score,
+            "detail": outcome.detail,
+            "data": plain(outcome.data) if outcome.data else {},
+        }
         row |= {"private": plain(outcome.private)} if private and outcome.private else {}
     if result.fault:
         row["fault"] = result.fault.kind

@@ -1,0 +1,133 @@
+"""What ``/v1/verify`` takes and gives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+from rlenv import Task, Trajectory, UnknownTask
+
+from rlenv_serve.catalog import Served
+from rlenv_serve.http.problems import Problem, invalid
+from rlenv_serve.keys import Tenant
+
+SHOWN = 20  # wrong items that an error names
+ID_LENGTH = 200
+
+Id: TypeAlias = Annotated[str, Meta(max_length=ID_LENGTH)] | Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)]  # fmt: skip
+Messages: TypeAlias = list[dict[str, object]]
+
+
+class NewTask(msgspec.Struct, forbid_unknown_fields=True):
+    """A task that the request brings, with its answer; for tenants whose key has ``answers = true``."""
+
+    prompt: str
+    answer: object = None
+    info: dict[str, object] = {}
+
+    def task(self) -> Task:
+        """As the environment has tasks."""
+        return Task(self.prompt, self.answer, self.info)
+
+
+class Item(msgspec.Struct):
+    """One response to one task.
+
+    Args:
+        task: the id of a task of the environment, or a task.
+        response: a text, or the messages of a conversation.
+        id: comes back with the result; by default the position in the request, from 0.
+    """
+
+    task: str | NewTask
+    response: str | Messages
+    id: Id | None = None
+
+
+class VerifyRequest(msgspec.Struct):
+    """Responses to be judged, each alone."""
+
+    environment: str
+    items: Annotated[list[Item], Meta(min_length=1)]
+
+
+class VerifyResult(msgspec.Struct, omit_defaults=True):
+    """A verdict: ``reward`` and ``passed`` are null where there is none, and ``fault`` is the kind of what broke.
+
+    ``message`` is what broke in words, for the operator alone.
+    """
+
+    id: str | int
+    reward: float | None
+    passed: bool | None
+    fault: str | None
+    stages: Sequence[Mapping[str, object]]
+    fingerprint: str
+    message: str = ""
+
+
+class VerifyAnswer(msgspec.Struct):
+    """The results, in the order of the items."""
+
+    results: list[VerifyResult]
+
+
+class Job(msgspec.Struct):
+    """A response and its task, found."""
+
+    id: str | int
+    task: Task
+    response: str | Trajectory
+
+
+async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int) -> list[Job]:
+    """The tasks of all items, before anything runs.
+
+    Raises:
+        Problem: 422 with all wrong items; 403 for a task with its answer from a tenant that may not bring one.
+    """
+    if len(items) > most:
+        raise invalid(f"a request has at most {most:,} items, not {len(items):,}: send several")
+    found = [Job(index if item.id is None else item.id, task, _response(item.response)) for index, item in enumerate(items) if (task := _task(served, item.task, tenant))]  # fmt: skip
+    wrong = [f"items[{index}]: there is no task {item.task!r:.80}" for index, item in enumerate(items) if not _is_there(served, item.task)] if len(found) < len(items) else []  # fmt: skip
+    if not wrong and any(type(item.task) is NewTask for item in items):
+        wrong = await asyncio.to_thread(_unfit, served, found)
+    if len({job.id for job in found}) < len(found) and not wrong:
+        wrong = [f"items: two have the id {_twice(found)!r:.80}; leave ids out, or draw each once"]
+    if wrong:
+        more = [f"and {len(wrong) - SHOWN:,} more"] if len(wrong) > SHOWN else []
+        raise invalid("; ".join([*wrong[:SHOWN], *more]))
+    return found
+
+
+def _response(given: str | Messages) -> str | Trajectory:
+    return given if isinstance(given, str) else Trajectory(given)
+
+
+def _is_there(served: Served, task: str | NewTask) -> bool:
+    return isinstance(task, NewTask) or task in served.env.tasks.ids
+
+
+def _task(served: Served, given: str | NewTask, tenant: Tenant) -> Task | None:
+    if isinstance(given, NewTask):
+        if not tenant.answers:
+            raise Problem(403, "answers_forbidden", "this key may not bring tasks: name a task of the environment by its id, or ask the operator for a key with answers = true")  # fmt: skip
+        return given.task()
+    try:
+        return served.env.tasks.by_id(given)
+    except UnknownTask:
+        return None
+
+
+def _unfit(served: Served, found: Iterable[Job]) -> list[str]:
+    """Why the stages cannot work with tasks of the request, as where an environment reads its own."""
+    checked = ((index, served.env._plan.check_task(job.task)) for index, job in enumerate(found) if job.task.id is None)  # fmt: skip
+    return [f"items[{index}].task: {why}" for index, why in checked if why]
+
+
+def _twice(found: Sequence[Job]) -> str | int:
+    seen = set[str | int]()
+    return next(job.id for job in found if job.id in seen or seen.add(job.id))  # type: ignore[func-returns-value] # always None

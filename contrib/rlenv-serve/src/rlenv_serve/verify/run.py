@@ -1,0 +1,110 @@
+"""``Run``: the responses of one request, judged side by side, and the results as they come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from attrs import define, field
+from rlenv import Fault, Verdict
+from starlette.types import Receive
+
+from rlenv_serve.catalog import Served
+from rlenv_serve.http.answers import encode
+from rlenv_serve.http.watch import Watch
+from rlenv_serve.keys import Tenant
+from rlenv_serve.sessions.answers import fault_kind, stage_rows
+
+from .requests import Job, VerifyResult
+from .verifier import Verifier
+
+DEADLINE = "deadline"  # the kind of fault of what the time of its request did not suffice for
+
+
+@define(eq=False)
+class Run:
+    """The responses of one request.
+
+    Args:
+        verifier: which judges them.
+        tenant: whose they are.
+        served: the environment.
+        jobs: the responses.
+    """
+
+    verifier: Verifier
+    tenant: Tenant
+    served: Served
+    jobs: Sequence[Job]
+    verdicts: dict[int, Verdict] = field(factory=dict)  # by position, in the order in which they came  # fmt: skip
+    done: bool = False
+    _news: asyncio.Event = field(factory=asyncio.Event)
+    _turn: asyncio.Lock = field(factory=asyncio.Lock)
+
+    async def play(self, receive: Receive | None = None) -> None:
+        """Judge all.  What is not done at the deadline is unscored.
+
+        Args:
+            receive: of the request, which ends with its client; None: it goes on without.
+        """
+        try:
+            async with Watch(receive, self.verifier.limits.deadline) as watch:
+                if len(self.jobs) == 1:
+                    self._add(0, await self.verifier.verdict(self.tenant, self.served, self.jobs[0]))  # fmt: skip
+                else:
+                    async with asyncio.TaskGroup() as group:
+                        group.create_task(self._lane(group, iter(range(len(self.jobs)))))
+            if watch.late:
+                self._end()
+        finally:
+            self.done = True
+            self._news.set()
+
+    async def _lane(self, group: asyncio.TaskGroup, left: Iterator[int], lanes: int = 1) -> None:
+        """Judge one response after another; whoever takes one calls another lane for the next."""
+        for index in left:
+            if lanes < self.verifier.limits.running:
+                group.create_task(self._lane(group, left, lanes + 1))
+                lanes = self.verifier.limits.running
+            await self.verifier.pause()
+            self._add(index, await self.verifier.verdict(self.tenant, self.served, self.jobs[index], self._turn))  # fmt: skip
+
+    def _add(self, index: int, verdict: Verdict) -> None:
+        self.verdicts[index] = verdict
+        self._news.set()
+
+    def _end(self) -> None:
+        seconds = self.verifier.limits.deadline
+        fault = Fault(DEADLINE, f"the request was not done within {seconds:g} s: send less in one request", transient=True)  # fmt: skip
+        for index in range(len(self.jobs)):
+            if index not in self.verdicts:
+                self._add(index, Verdict(None, (), None, self.served.env.fingerprint, None, fault))
+
+    def result(self, index: int) -> VerifyResult:
+        """One result, as the tenant may see it."""
+        verdict, value = self.verdicts[index], self.verdicts[index].value
+        passed = None if value is None else value >= self.served.env.pass_mark
+        rows = stage_rows(verdict, private=self.tenant.operator)
+        message = verdict.fault.message if self.tenant.operator and verdict.fault else ""
+        return VerifyResult(self.jobs[index].id, value, passed, fault_kind(verdict) or None, rows, verdict.fingerprint, message)  # fmt: skip
+
+    async def encoded(self) -> list[bytes]:
+        """The results of a run that is done as JSON, in order."""
+        lines = list[bytes]()
+        for index in range(len(self.jobs)):
+            if len(self.jobs) > 1:
+                await self.verifier.pause()
+            lines.append(encode(self.result(index)))
+        return lines
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The results as JSON, as they come."""
+        sent = 0
+        while not self.done or sent < len(self.verdicts):
+            self._news.clear()
+            for index in [*self.verdicts][sent:]:
+                await self.verifier.pause()
+                yield encode(self.result(index))
+                sent += 1
+            if not self.done and sent == len(self.verdicts):
+                await self._news.wait()

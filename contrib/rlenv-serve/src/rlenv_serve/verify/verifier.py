@@ -1,0 +1,87 @@
+"""``Verifier``: judges the responses of requests, fairly between tenants, and within their deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from time import perf_counter
+
+from rlenv import Fault, Verdict
+
+from rlenv_serve.catalog import Served
+from rlenv_serve.http.turns import Turns
+from rlenv_serve.keys import Tenant
+from rlenv_serve.metrics import Metrics
+from rlenv_serve.settings import Limits
+
+from .requests import Job
+
+logger = logging.getLogger("rlenv_serve")
+HELD = 0.0002  # seconds after which a large request lets others have the loop
+GUESS = 0.02  # seconds that a response takes in an environment that has judged none yet
+WEIGHT = 0.1  # of the newest response in the mean
+
+
+class Verifier:
+    """Judges responses.
+
+    Args:
+        turns: of tenants; each response is one.
+        limits: what a client may use.
+        metrics: which counts verdicts.
+    """
+
+    def __init__(self, turns: Turns, limits: Limits, metrics: Metrics) -> None:
+        self.turns, self.limits = turns, limits
+        self._metrics = metrics
+        self._cost: dict[str, float] = {}
+        self._began: float | None = None
+
+    async def verdict(
+        self, tenant: Tenant, served: Served, job: Job, line: asyncio.Lock | None = None
+    ) -> Verdict:
+        """The verdict of one response, when it is its turn; never an exception of a stage.
+
+        Args:
+            tenant: whose it is.
+            served: the environment.
+            job: the response.
+            line: of a large request, of which one response waits for its turn at a time.
+        """
+        name, cost = tenant.name, self._cost.get(served.name, GUESS)
+        if line is None:
+            await self.turns.take(name, cost)
+        else:
+            async with line:
+                await self.turns.take(name, cost)
+        try:
+            verdict = await served.env.aevaluate(job.task, job.response)
+        except Exception as error:
+            logger.exception("a response to task %.80r of %s could not be judged", job.task.id, served.name)  # fmt: skip
+            fault = Fault("error", f"{type(error).__name__}: {error}")
+            verdict = Verdict(None, (), None, served.env.fingerprint, None, fault)
+        finally:
+            self.turns.give(name, cost)
+        self._learn(served, verdict)
+        self._metrics.verdict(served.name, verdict)
+        return verdict
+
+    async def pause(self) -> None:
+        """Let others have the loop, where large requests have held it for long."""
+        while self._began is not None and perf_counter() - self._began > HELD:  # noqa: ASYNC110 - it waits for a turn of the loop
+            await asyncio.sleep(0)
+        if self._began is None:
+            self._began = perf_counter()
+            asyncio.get_running_loop().call_soon(self._turned)
+
+    def _turned(self) -> None:
+        self._began = None
+
+    def _learn(self, served: Served, verdict: Verdict) -> None:
+        """What a response keeps a worker for; stages that only wait keep none."""
+        if "caller" in served.env.places:
+            self._cost[served.name] = 0.0
+            return
+        spent = sum([result.seconds for result in verdict.results])
+        old = self._cost.get(served.name, spent)
+        self._cost[served.name] = old + WEIGHT * (spent - old)

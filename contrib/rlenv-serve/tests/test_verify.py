@@ -1,0 +1,311 @@
+"""``/v1/verify``."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rlenv import Environment, Outcome, stage
+from rlenv_serve import Keys, Limits, Server
+from rlenv_serve.keys import add_key
+from serving import SECRET, TASKS, Client, running, served, single
+
+PATH = "/v1/verify"
+
+
+def items(*pairs: tuple[str, object]) -> list[dict[str, object]]:
+    return [{"task": task, "response": response} for task, response in pairs]
+
+
+def of(environment: str, *pairs: tuple[str, object]) -> dict[str, object]:
+    return {"environment": environment, "items": items(*pairs)}
+
+
+def test_results_come_in_order_with_rewards_and_stages(ask: Client) -> None:
+    got = ask("POST", PATH, of("single", ("t3", "6"), ("t4", "6"), ("t2", "<think>5?</think>4")))
+
+    assert got.status == 200, got
+    results = got.body["results"]
+    assert [(each["id"], each["reward"], each["passed"]) for each in results] == [
+        (0, 1.0, True),
+        (1, 0.0, False),
+        (2, 1.0, True),
+    ]
+    assert [each["stages"][0]["stage"] for each in results] == ["same"] * 3
+    assert len({each["fingerprint"] for each in results}) == 1
+    assert {each["fault"] for each in results} == {None}
+
+
+def test_ids_of_a_request_come_back(ask: Client) -> None:
+    asked = of("single", ("t3", "6"), ("t4", "6"))
+    asked["items"][0]["id"], asked["items"][1]["id"] = "mine", -7  # type: ignore[index]
+
+    assert [each["id"] for each in ask("POST", PATH, asked).body["results"]] == ["mine", -7]
+    asked["items"][1]["id"] = "mine"  # type: ignore[index]
+    assert (ask("POST", PATH, asked).status, "'mine'" in ask("POST", PATH, asked).body["detail"]) == (422, True)  # fmt: skip
+
+
+def test_messages_are_a_response_too(ask: Client) -> None:
+    talk = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "6"}]
+
+    assert ask("POST", PATH, of("single", ("t3", talk))).body["results"][0]["reward"] == 1.0
+    assert ask("POST", PATH, of("single", ("t3", []))).body["results"][0]["reward"] == 0.0
+
+
+def test_lines_come_as_they_are_done(ask: Client) -> None:
+    pairs = [("t3", "6" if n % 2 else "7") for n in range(100)]
+    got = ask("POST", PATH, of("single", *pairs), Accept="application/x-ndjson")
+    lines = [json.loads(line) for line in got.body.splitlines()]
+
+    assert got.headers["content-type"] == "application/x-ndjson"
+    assert {each["id"]: each["reward"] for each in lines} == {n: float(n % 2) for n in range(100)}
+
+
+def test_an_unknown_task_stops_the_whole_request_before_anything_runs(ask: Client) -> None:
+    got = ask("POST", PATH, of("single", ("t3", "6"), ("zz", "6"), ("t4", "8"), ("yy", "1")))
+
+    assert (got.status, got.body["code"]) == (422, "invalid")
+    assert "items[1]" in got.body["detail"]
+    assert "items[3]" in got.body["detail"]
+    assert "items[0]" not in got.body["detail"]
+    assert b'rlenv_verdicts_total{environment="single"' not in ask("GET", "/metrics").body
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"environment": "none", "items": [{"task": "t3", "response": ""}]}, 404),
+        ({"environment": "single", "items": []}, 422),
+        ({"environment": "single", "items": [{"task": "t3"}]}, 422),
+        ({"environment": "single", "items": [{"task": "t3", "response": 6}]}, 422),
+        ({"environment": "single", "items": [{"task": "t3", "response": [6]}]}, 422),
+        (
+            {"environment": "single", "items": [{"task": "t3", "response": "", "id": "i" * 201}]},
+            422,
+        ),
+        ({"environment": "single", "items": [{"task": "t3", "response": "", "id": 1 << 60}]}, 422),
+        ({"environment": "single", "items": [{"task": "t3", "response": "", "id": 1 << 600}]}, 422),
+        ({"environment": "single", "items": [{"task": "t3", "response": ""}] * 1025}, 422),
+        (b'{"environment": "single", "items": [{"task": "t3", "response": "\\ud800"}]}', 400),
+        (b'{"environment": "single", "items": [{"task": "t3", "response": ' + b"[" * 9999, 422),
+        (b'{"environment": "single", "items": ' + b'[{"a": ' * 99_999, 400),
+        (
+            b'{"environment": "single", "items": [{"task": "t3", "response": [{"a": %s}]}]}'
+            % (b"[" * 64 + b"]" * 64),
+            400,
+        ),
+        (b"[]", 422),
+        (b"", 422),
+    ],
+)
+def test_what_makes_no_sense_is_4xx(ask: Client, body: object, status: int) -> None:
+    assert ask("POST", PATH, body).status == status
+
+
+def test_a_verifier_that_fails_is_no_zero_and_says_why_to_the_operator_alone(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "keys.toml"
+    keys = [add_key(file, name, answers=False, operator=name == "boss") for name in ("boss", "me")]
+    with running(Server(served(failing()), keys=Keys.from_file(file))) as ask:
+        boss, me = (Client(ask.port, {"X-API-Key": key}) for key in keys)
+        asked = of("failing", ("t3", "6"), ("t3", "break"), ("t3", "6"))
+        mine, theirs = me("POST", PATH, asked), boss("POST", PATH, asked)
+
+        assert [each["reward"] for each in mine.body["results"]] == [1.0, None, 1.0]
+        assert [each["passed"] for each in mine.body["results"]] == [True, None, True]
+        assert [each["fault"] for each in mine.body["results"]] == [None, "error", None]
+        assert SECRET not in json.dumps(mine.body)
+        assert SECRET in theirs.body["results"][1]["message"]
+        assert b'outcome="unscored:error"} 2.0' in boss("GET", "/metrics").body
+        assert b'rlenv_stage_seconds_count{environment="failing",stage="breaks"} 6.0' in boss("GET", "/metrics").body  # fmt: skip
+
+
+@stage(where="inline")
+def breaks(visible: str, answer: str) -> bool:
+    if visible == "break":
+        raise RuntimeError(f"the judge is down, and the answer was {SECRET}")
+    return visible == answer
+
+
+def failing() -> Environment:
+    return Environment("failing", breaks, TASKS)
+
+
+def test_a_task_with_its_answer_is_for_tenants_that_may(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    keys = [add_key(file, name, answers=name == "may", operator=False) for name in ("may", "not")]
+    asked = of("single", ("t3", "6"))
+    asked["items"].append({"task": {"prompt": "1?", "answer": "1"}, "response": "1"})  # type: ignore[attr-defined]
+    with running(Server(served(single()), keys=Keys.from_file(file))) as ask:
+        may, may_not = (Client(ask.port, {"X-API-Key": key}) for key in keys)
+
+        assert [each["reward"] for each in may("POST", PATH, asked).body["results"]] == [1.0, 1.0]
+        refused = may_not("POST", PATH, asked)
+        assert (refused.status, refused.body["code"]) == (403, "answers_forbidden")
+        for wrong in ({"prompt": "1?"}, {"prompt": "1?", "answer": "1", "id": "t3"}, {"answer": 1}):
+            asked["items"][1]["task"] = wrong  # type: ignore[index]
+            assert may("POST", PATH, asked).status == 422
+
+
+def test_the_same_key_is_answered_the_same_and_another_body_is_409(ask: Client) -> None:
+    first = ask("POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k")
+    seconds = first.body["results"][0]["stages"][0]["seconds"]
+
+    again = ask("POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k")
+    assert again.body["results"][0]["stages"][0]["seconds"] == seconds
+    lines = ask("POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k", Accept="application/x-ndjson")  # fmt: skip
+    assert json.loads(lines.body) == first.body["results"][0]
+    other = ask("POST", PATH, of("single", ("t3", "7")), Idempotency_Key="k")
+    assert (other.status, other.body["code"]) == (409, "key_reused")
+    assert ask("POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k" * 201).status == 422
+
+
+def test_a_key_is_its_tenant_s(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    keys = [add_key(file, name, answers=False, operator=False) for name in ("a", "b")]
+    with running(Server(served(single()), keys=Keys.from_file(file))) as ask:
+        one, two = (Client(ask.port, {"X-API-Key": key}) for key in keys)
+
+        assert one("POST", PATH, of("single", ("t3", "6")), Idempotency_Key="k").status == 200
+        assert two("POST", PATH, of("single", ("t3", "7")), Idempotency_Key="k").status == 200
+        assert ask("POST", PATH, of("single", ("t3", "7")), Idempotency_Key="k").status == 401
+
+
+def wait(visible: str) -> float:
+    time.sleep(float(visible))
+    return 1.0
+
+
+@pytest.fixture
+def slow() -> Iterator[Environment]:
+    """A verifier in workers that sleeps for as long as the response says."""
+    with Environment("slow", wait, TASKS) as env:
+        env.verify(TASKS[0], "0")
+        yield env
+
+
+def test_what_is_not_done_at_the_deadline_is_unscored_and_the_rest_is_not(
+    slow: Environment,
+) -> None:
+    with running(Server(served(slow), limits=Limits(deadline=1.0))) as ask:
+        began = time.monotonic()
+        got = ask("POST", PATH, of("slow", ("t1", "0"), ("t2", "20"), ("t3", "0.01")))
+        found = [(each["reward"], each["fault"]) for each in got.body["results"]]
+
+        assert found == [(1.0, None), (None, "deadline"), (1.0, None)]
+        assert ask("POST", PATH, of("slow", ("t2", "20"))).body["results"][0]["reward"] is None
+        assert time.monotonic() - began < 6
+
+
+def test_a_worker_that_dies_touches_no_other_response() -> None:
+    with Environment("dying", dies, TASKS) as env, running(Server(served(env))) as ask:
+        got = ask("POST", PATH, of("dying", *[(f"t{n}", "die" if n == 4 else "x") for n in range(9)]))  # fmt: skip
+        found = [(each["reward"], each["fault"]) for each in got.body["results"]]
+
+        assert found == [(None, "crash") if n == 4 else (1.0, None) for n in range(9)]
+
+
+def dies(visible: str) -> float:
+    import os
+
+    if visible == "die":
+        os._exit(3)
+    return 1.0
+
+
+def test_a_client_that_goes_away_ends_its_request(slow: Environment) -> None:
+    server = Server(served(slow), limits=Limits(running=2))
+    with running(server) as ask:
+        for accept in ("application/json", "application/x-ndjson"):
+            connection = http.client.HTTPConnection("127.0.0.1", ask.port)
+            body = json.dumps(of("slow", *[("t1", "0.2")] * 500))
+            connection.request("POST", PATH, body, {"Accept": accept})
+            while not server.turns.running:
+                time.sleep(0.01)
+            connection.close()
+            ends = time.monotonic() + 5
+            while server.turns.running and time.monotonic() < ends:
+                time.sleep(0.01)
+            assert (server.turns.running, server.turns.waiting) == ({}, {})
+
+
+def test_a_request_with_a_key_goes_on_without_its_client(slow: Environment) -> None:
+    with running(Server(served(slow))) as ask:
+        asked = json.dumps(of("slow", ("t1", "0.5"))).encode()
+        connection = http.client.HTTPConnection("127.0.0.1", ask.port)
+        connection.request("POST", PATH, asked, {"Idempotency-Key": "k"})
+        time.sleep(0.2)
+        connection.close()
+        time.sleep(0.6)
+        began = time.monotonic()
+
+        assert ask("POST", PATH, asked, Idempotency_Key="k").body["results"][0]["reward"] == 1.0
+        assert time.monotonic() - began < 0.4
+
+
+@stage(where="inline")
+def wordy(visible: str) -> Outcome:
+    return Outcome(1.0, data={f"fact {n}": n for n in range(50)})
+
+
+def test_a_large_request_leaves_the_loop_free() -> None:
+    server, worst = Server(served(Environment("wordy", wordy, TASKS))), [0.0]
+
+    async def play() -> None:
+        async def tick() -> None:
+            while True:  # CPU time of one turn of the loop: others may have the cores meanwhile
+                began = time.thread_time()
+                await asyncio.sleep(0)
+                worst[0] = max(worst[0], time.thread_time() - began)
+
+        from rlenv_serve.keys import LOCAL
+        from rlenv_serve.verify.requests import Item, jobs
+        from rlenv_serve.verify.run import Run
+
+        found = await jobs(server.catalog["wordy"], [Item("t3", "6" * 1000)] * 1024, LOCAL, 1024)
+        run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
+        await run.play()  # the first response of a stage may import
+        ticks = asyncio.create_task(tick())
+        await asyncio.sleep(0.01)
+        worst[0] = 0.0
+        run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
+        await run.play()
+        assert len(await run.encoded()) == 1024
+        await asyncio.sleep(0.01)
+        ticks.cancel()
+
+    asyncio.run(play())
+    assert worst[0] < 0.010
+
+
+def test_a_tenant_that_asks_for_much_does_not_slow_another(tmp_path: Path, slow: Environment) -> None:  # fmt: skip
+    file = tmp_path / "keys.toml"
+    keys = [add_key(file, name, answers=False, operator=False) for name in ("much", "little")]
+    with running(Server(served(slow), keys=Keys.from_file(file))) as ask:
+        much, little = (Client(ask.port, {"X-API-Key": key}) for key in keys)
+
+        def slowest() -> float:
+            took = list[float]()
+            for _ in range(8):
+                began = time.monotonic()
+                assert little("POST", PATH, of("slow", ("t1", "0.2"))).body["results"][0]["reward"]
+                took.append(time.monotonic() - began)
+            return max(took)
+
+        much("POST", PATH, of("slow", *[("t2", "0.2")] * 8))  # all workers have started
+        alone = slowest()
+        flood = threading.Thread(target=much, args=("POST", PATH, of("slow", *[("t2", "0.2")] * 70)))  # fmt: skip
+        flood.start()
+        beside = slowest()
+        still = flood.is_alive()
+        flood.join()
+
+    assert still
+    assert beside < 1.5 * alone
