@@ -2,8 +2,8 @@ r"""Gold answers as they are in data sets: ``18``, ``"\boxed{18}"``, ``"… ####
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
+from collections.abc import Iterable
+from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +27,15 @@ class Gold:
         Raises:
             Unparsed: when the text is not an answer that can be read.
         """
-        changed = read(self.text)
-        return _parser()(changed.text if changed else self.text)
+        return _node(self.text)
 
 
-@cache
-def _parser() -> Callable[[str], Node]:
+@lru_cache(maxsize=8192)
+def _node(text: str) -> Node:
     from .parser import parse_cached
 
-    return parse_cached
+    changed = read(text)
+    return parse_cached(changed.text if changed else text)
 
 
 def golds(answer: Any) -> tuple[Gold, ...]:

@@ -226,7 +226,7 @@ def _stated_letter(clause: str) -> tuple[str | None, bool]:
 
 def number_words(clause: str) -> str | None:
     """The one number that a clause has in words: "So she has twenty-five apples left"."""
-    found = {m[0].strip() for m in wording.number_words().finditer(clause)}
+    found = set(wording.number_words().findall(wording.then().split(clause)[-1]))
     return found.pop() if len(found) == 1 and not wording.negated().search(clause) else None
 
 

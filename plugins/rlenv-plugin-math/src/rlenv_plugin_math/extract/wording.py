@@ -49,7 +49,7 @@ doubt_ahead = pattern(
 )
 
 letter = pattern(
-    r"\(([A-J])\)|\b(?:[Oo]ption|choice|letter|answer|choose|select|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+(?:is\s+(?:the\s+)?(?:correct|right)\b|(?:correct|right)(?=\s*(?:[.,;!]|\Z)))|\bis\s+([A-J])\s+(?:correct|right)\b",
+    r"\(([A-J])\)|\b(?:[Oo]ption|choice|letter|answer|choose|select|pick)s?\s+(?:is\s+)?([A-J])\b(?!['’(])|\b([A-J])\s+(?:is\s+(?:the\s+)?(?:correct|right|answer)\b|(?:correct|right)(?=\s*(?:[.,;!]|\Z)))|\bis\s+([A-J])\s+(?:[a-z]+\s+)?(?:correct|right|answer)\b",
     0,
 )
 
@@ -64,6 +64,8 @@ turn = pattern(
     r"(?:\bbut\b|[,;–—])(?:\s+(?:this|that|it|no|wait|is|are|was)\b,?)*\s+(?:(?:<<turns>>)\b(?!\s+not\b)|rather(?!\s+than)|no(?=[\s,]+(?:wait|it|that|[a-z]\s?=|[\d$\\-])))"
 )
 
+then = pattern(r"\b(?:<<then>>)\b")
+
 # A number in words; "one" alone is more often a pronoun.
 number_words = pattern(
     r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>))?(?![\w-])"
@@ -76,7 +78,7 @@ unit = pattern(
 )
 
 unsettled = pattern(
-    r"\b(?:torn between|hesitate between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
+    r"\b(?:(?:correct|right)\s+is\s+not\s+it|torn between|hesitate between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
     r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b"
 )
 

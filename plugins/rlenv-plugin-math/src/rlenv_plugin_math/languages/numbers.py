@@ -24,12 +24,11 @@ def spellings(answer: str, *, commas: bool) -> tuple[str, ...]:
     """
     if _HAN.fullmatch(answer):
         return (answer, in_digits(answer))
-    if answer.lstrip(" $").startswith(_BRACKETS):
+    in_any_language = (",000" in answer and "." not in answer) if commas else "," not in answer
+    if in_any_language or answer.lstrip(" $").startswith(_BRACKETS):
         return (answer,)
     if not commas:
         return tuple(dict.fromkeys((answer, _DECIMAL.sub(_before_unit, answer))))
-    if ",000" in answer and "." not in answer:  # thousands in any language
-        return (answer,)
     grouped = _GROUPED.sub(lambda m: re.sub(r"[^\d,]", "", m[0]), answer)
     read = _DECIMAL.sub(r"\1.\2", grouped)
     return (read,) if ".000" in answer else tuple(dict.fromkeys((answer, read)))
