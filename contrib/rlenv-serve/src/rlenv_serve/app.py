@@ -16,6 +16,7 @@ from .http.problems import Problem
 from .mcp import routes as mcp
 from .openenv import routes as openenv
 from .openenv.socket import socket_route
+from .ors import routes as ors
 from .server import Server
 from .tools import check_names
 from .trajectories import routes as trajectories
@@ -31,6 +32,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *openenv.ENDPOINTS,
     *mcp.ENDPOINTS,
     *verify.ENDPOINTS,
+    *ors.ENDPOINTS,
 )
 
 

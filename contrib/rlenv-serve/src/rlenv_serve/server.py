@@ -11,6 +11,7 @@ from .http.turns import Turns
 from .keys import Keys
 from .metrics import Metrics
 from .openenv.sessions import OpenEnvSessions
+from .ors.sessions import OrsSessions
 from .sessions import Sessions
 from .settings import Limits
 from .state.journal import Journal
@@ -52,6 +53,7 @@ class Server:
         self.verifier, self.kept = Verifier(self.turns, self.limits, self.metrics), Kept()
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
+        self.ors = OrsSessions(self.sessions, self.limits)
         self.ready = False
 
     @asynccontextmanager
@@ -70,6 +72,7 @@ class Server:
             for watch in watches:
                 watch.cancel()
             await asyncio.gather(*watches, return_exceptions=True)
+            await self.ors.close()
             await self.sessions.close()
             await self.archive.store.close()
             await self.journal.close()

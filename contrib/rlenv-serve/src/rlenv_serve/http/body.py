@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -11,6 +12,10 @@ from starlette.requests import ClientDisconnect, Request
 from .problems import Problem, invalid
 
 T = TypeVar("T")
+# Escapes of JSON: whole pairs of surrogates, one of which alone is no character (group 1), and others.  What a policy wrote may
+# hold one, and the whole request would be refused.
+_SURROGATES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)  # fmt: skip
+REPLACED = rb"\ufffd"
 DRAINED = (
     64 << 20
 )  # bytes that are read and dropped: a client that is still sending would not see the answer
@@ -52,7 +57,12 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int) -> T:
         Problem: 400 for what is not JSON, or nested more than ``depth`` levels deep; 422 for other values.
     """
     try:
-        made = decoder.decode(body)
+        try:
+            made = decoder.decode(body)
+        except msgspec.ValidationError:
+            raise
+        except msgspec.DecodeError:
+            made = decoder.decode(_SURROGATES.sub(lambda found: REPLACED if found[1] else found[0], body))  # fmt: skip
     except msgspec.ValidationError as error:
         raise invalid(str(error)[:MESSAGE]) from None
     except RecursionError:

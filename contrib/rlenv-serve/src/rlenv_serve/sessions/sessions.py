@@ -64,15 +64,18 @@ class Sessions:
     # -- for protocols ----------------------------------------------------------------------------
 
     async def begin(
-        self, tenant: Tenant, served: Served, task: Task, *, seed: int = 0, agent: str = "", key: str = ""
+        self, tenant: Tenant, served: Served, task: Task, *, seed: int = 0, agent: str = "", key: str = "",
+        id: str = "",  # noqa: A002 - the field's name
     ) -> Session:  # fmt: skip
         """A new episode; the one that was begun with the same idempotency key, where there is one.
+
+        ``id`` is 32 hex digits that the caller drew, for a protocol whose sessions have ids before they have tasks.
 
         Raises:
             Problem: 429 for too many open episodes; 503 when it cannot begin; 409 when the key was used for another one, or
                 its episode has ended.
         """
-        begun = Begun(token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), digest(task), seed, agent, time.time(), key)  # fmt: skip
+        begun = Begun(id or token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), digest(task), seed, agent, time.time(), key)  # fmt: skip
         return await self._shielded(self._begin(tenant, begun))
 
     async def get(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name

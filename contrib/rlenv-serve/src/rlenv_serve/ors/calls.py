@@ -1,0 +1,123 @@
+"""Calls of tools, and scores of groups: what ORS answers as a stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from functools import partial
+
+from rlenv import Verdict
+
+from rlenv_serve.catalog import Served
+from rlenv_serve.http.endpoint import Call
+from rlenv_serve.http.problems import Problem, invalid, not_found
+from rlenv_serve.sessions import Answer, Session
+from rlenv_serve.sessions.actions import SUBMIT
+from rlenv_serve.sessions.actions import call as action_of
+from rlenv_serve.state.journal import Entry
+
+from . import blocks
+from .life import scores_groups
+from .requests import Group, Object, ToolCall, opened, sid_of
+from .sse import HEADERS, failure, stream
+
+
+async def call_tool(call: Call) -> object:
+    """Call a tool of the session."""
+    _, found = await opened(call)
+    return _streamed(call, call.read(ToolCall).task_id, partial(_called, call, found))
+
+
+async def score_group(call: Call) -> object:
+    """Score responses to the session's task."""
+    served, found = await opened(call)
+    if not scores_groups(served):
+        raise not_found(f"{served.name} does not implement score_group: its verdicts need more than the text of a response")  # fmt: skip
+    asked = call.read(Group)
+    if len(asked.candidates) > (most := call.server.limits.items):
+        raise invalid(f"a group has at most {most:,} candidates")
+    texts = [blocks.response(each.messages) for each in asked.candidates]
+    if None in texts:
+        raise invalid(f"candidates[{texts.index(None)}] has no message of the assistant")
+    written = [each for each in texts if each is not None]
+    return _streamed(call, asked.task_id, lambda _: _scored(call, served, found.begun.task, written))  # fmt: skip
+
+
+def _streamed(call: Call, resumed: str | None, work: object) -> object:
+    """The events of the work, which is given the id that names it.
+
+    Raises:
+        Problem: 429 when too many requests of the tenant wait.
+    """
+    from starlette.responses import Response
+
+    server, sid = call.server, sid_of(call)
+    if resumed is not None and not server.ors.is_run(sid, resumed):
+        return Response(failure("unknown task_id"), headers=HEADERS, media_type="text/event-stream")
+    if len(server.turns.waiting.get(call.tenant.name, ())) >= server.limits.waiting:
+        raise Problem(429, "too_many_requests", "too many requests wait already: send fewer at the same time", Retry_After="1")  # fmt: skip
+    task_id = resumed or server.ors.new_run(sid)
+    return stream(call.request, task_id, lambda: server.ors.run(work(task_id)))  # type: ignore[operator]
+
+
+async def _called(call: Call, found: Session | Entry, key: str) -> object:
+    """The result of a call; one with the same key is made once."""
+    asked, id_ = call.read(ToolCall), found.begun.id
+    if isinstance(found, Session) and (refused := _refused(found, asked)):
+        return refused
+    action = action_of(asked.name, asked.input)
+    try:
+        async with call.server.turns.of(call.tenant.name):
+            answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
+    except Problem as problem:
+        if problem.code == "episode_finished":
+            return _no("episode_finished", problem.detail)
+        raise
+    if answer.done:
+        call.server.ors.ended(id_)
+    return _output(answer)
+
+
+def _refused(session: Session, asked: ToolCall) -> Object | None:
+    """A call that is not made, and costs no step."""
+    named = session.episode.named
+    if asked.name == SUBMIT:
+        if SUBMIT in named:  # of a server of tools, which is known only when the episode has begun
+            return _no("name_collision", f"the environment has a tool {SUBMIT!r} of its own")
+        right = asked.input.keys() == {"answer"} and isinstance(asked.input["answer"], str)
+        return None if right else _no("input_validation", "answer: one string is required, and nothing else")  # fmt: skip
+    if asked.name not in named:
+        return _no("not_found", f"{asked.name[:64]!r} is not a valid tool; tools are {', '.join([*named, SUBMIT])}")  # fmt: skip
+    problem = named[asked.name].problem(asked.input)
+    return _no("input_validation", problem) if problem else None
+
+
+def _no(reason: str, error: str) -> Object:
+    return {"ok": False, "error": error, "reason": reason}
+
+
+def _output(answer: Answer) -> Object:
+    """
+    Raises:
+        Problem: for an unscored end: clients read a reward of null as 0.
+    """
+    if answer.done and answer.reward is None:
+        raise Problem(500, "unscored", f"the verifier failed ({answer.fault}), so the episode has no reward: leave it out, it is not worth 0")  # fmt: skip
+    made = [block for each in answer.messages for block in blocks.blocks(each.get("content"))]
+    metadata = {"stop": answer.stop} if answer.done else None
+    return {"ok": True, "output": {"blocks": made, "metadata": metadata, "reward": answer.reward, "finished": answer.done}}  # fmt: skip
+
+
+async def _scored(call: Call, served: Served, task_id: str, responses: list[str]) -> object:
+    task, server = served.task(task_id), call.server
+    work: list[Coroutine[object, object, Verdict]] = [served.env.aevaluate(task, each) for each in responses]  # fmt: skip
+    try:
+        async with server.turns.of(call.tenant.name):
+            verdicts = await asyncio.wait_for(asyncio.gather(*work), server.limits.deadline)
+    except TimeoutError:
+        raise Problem(504, "deadline", f"the group took more than {server.limits.deadline:g} s") from None  # fmt: skip
+    for each in verdicts:
+        server.metrics.verdict(served.name, each)
+    if unscored := [n for n, each in enumerate(verdicts) if not each.scored]:
+        raise Problem(500, "unscored", f"the verifier failed on candidates {unscored[:10]}: the group has no scores")  # fmt: skip
+    return {"scores": [{"reward": each.value, "metadata": None} for each in verdicts]}

@@ -1,0 +1,92 @@
+"""What clients ask without a session: environments, splits, and tasks as signed references."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from importlib.metadata import version as version_of
+
+from rlenv import Task
+
+from rlenv_serve.catalog import Served
+from rlenv_serve.http.endpoint import Call
+from rlenv_serve.http.problems import invalid
+
+from .requests import OfIndex, OfRange, OfSplit, environment
+
+AT_ONCE = 200  # references that are signed before other requests have a turn
+TYPES = {"train": "train", "training": "train", "test": "test", "testing": "test"}
+
+
+async def version(_: Call) -> object:
+    """The version of this server."""
+    return {"version": version_of("rlenv-serve"), "build_sha": None}
+
+
+async def names(call: Call) -> object:
+    """The names of the environments; bare paths are of the first."""
+    return [*call.server.catalog]
+
+
+async def splits(call: Call) -> object:
+    """The splits that have tasks; a name that ORS has no type for is of type validation."""
+    return [{"name": name, "type": TYPES.get(name.lower(), "validation")} for name in environment(call).splits]  # fmt: skip
+
+
+async def tasks(call: Call) -> object:
+    """All tasks of a split."""
+    served, found = _split(call, call.read(OfSplit).split)
+    return await _specs(served, found)
+
+
+async def num_tasks(call: Call) -> object:
+    """How many tasks a split has."""
+    return {"num_tasks": len(_split(call, call.read(OfSplit).split)[1])}
+
+
+async def task(call: Call) -> object:
+    """One task of a split."""
+    asked = call.read(OfIndex)
+    served, found = _split(call, asked.split)
+    return {"task": served.spec(at(found, asked.index)), "env_name": served.name}
+
+
+async def task_range(call: Call) -> object:
+    """Some tasks of a split."""
+    asked = call.read(OfRange)
+    served, found = _split(call, asked.split)
+    return await _specs(served, found[asked.start : asked.stop])
+
+
+def in_split(served: Served, split: str) -> Sequence[Task]:
+    """The tasks of a split.
+
+    Raises:
+        Problem: 400 when there is no such split.
+    """
+    if (found := served.splits.get(split)) is None:
+        raise invalid(f"Invalid split: {served.name} has {', '.join(served.splits) or 'no tasks'}", 400)  # fmt: skip
+    return found
+
+
+def at(tasks: Sequence[Task], index: int) -> Task:
+    """
+    Raises:
+        Problem: 400 for an index that is out of range.
+    """
+    if not -len(tasks) <= index < len(tasks):
+        raise invalid(f"Invalid index: the split has {len(tasks):,} tasks", 400)
+    return tasks[index]
+
+
+def _split(call: Call, split: str) -> tuple[Served, Sequence[Task]]:
+    served = environment(call)
+    return served, in_split(served, split)
+
+
+async def _specs(served: Served, tasks: Sequence[Task]) -> object:
+    made = list[dict[str, object]]()
+    for begin in range(0, len(tasks), AT_ONCE):
+        made += [served.spec(each) for each in tasks[begin : begin + AT_ONCE]]
+        await asyncio.sleep(0)
+    return {"tasks": made, "env_name": served.name}
