@@ -70,7 +70,8 @@ class Server:
                 start = self.loop.start if getattr(runner, "is_async", False) else self.work
                 for seq, payload in enumerate(wire.unpickle(body), first):
                     start(seq, runner, payload)
-            self.flush()
+            if self.out or self._count:  # else items begin at once on the loop
+                self.flush()
         for runner in self.runners.values():
             self._close_runner(runner)
 
@@ -179,10 +180,14 @@ class Server:
             spent = int((now - self._spent_since) * 1e9)
             self.say(wire.SPENT, spent // self._count)
             self._count, self._spent_since = 0, now
-        if self.wear.look(now):
-            self.say(wire.WORN, 0)
         if os.getpid() != self._pid:
             os._exit(0)  # a runner forked and its child came back here: the parent answers
+        self._write()
+        if self.wear.look(now):  # which takes a moment: nobody waits for it
+            self.say(wire.WORN, 0)
+            self._write()
+
+    def _write(self) -> None:
         if self.out:
             data = memoryview(b"".join(self.out))
             self.out.clear()
