@@ -177,9 +177,8 @@ class _Relay:
         try:
             failed = decode(body)
         except BadFrame as err:
-            raise VerifierFault(
-                Fault("error", f"the test's sandbox sent no result: {err}")
-            ) from None
+            said = f"the test's sandbox sent no result: {err}"
+            raise VerifierFault(Fault("error", said)) from None
         if not (self._answered if failed is None else self._heard):  # it has had no part in this
             how = "passes" if failed is None else f"fails ({_about(*failed)})"
             raise VerifierFault(Fault("error", f"a test {how} before the solution has answered"))
@@ -210,9 +209,7 @@ def _checked(frame: bytes, n: int) -> str:
     if kind == "ok":
         good = len(rest) == 4 and _value(rest[0], rest[1]) and _changed(rest[2], rest[3])
     elif kind == "back":
-        good = (
-            len(rest) == 3 and type(rest[0]) is int and rest[0] >= 0 and _inputs(rest[1], rest[2])
-        )
+        good = len(rest) == 3 and type(rest[0]) is int and rest[0] >= 0 and _inputs(*rest[1:])
     else:
         good = kind == "err" and len(rest) == 3 and all(type(text) is str for text in rest)
     if not good:
@@ -264,9 +261,7 @@ def _form(form: Any) -> bool:
     if tag in _LISTS:
         return _forms(body)
     if tag == "d":
-        return type(body) is list and all(
-            type(p) is list and len(p) == 2 and _forms(p) for p in body
-        )
+        return type(body) is list and all(_forms(pair) and len(pair) == 2 for pair in body)
     return tag == "v" or (tag in ("o", "p", "f", "c") and type(body) is int and body >= 0)
 
 

@@ -116,16 +116,10 @@ class Diff(Boxed):
         detail = f"{passed} of {total} tests passed"
         if failures:
             detail += f"; test {failures[0]['test']}: {failures[0]['why']}"
-        if not answers.stable:
-            return Outcome(
-                0.0,
-                f"{detail}; with another hash seed, it answers differently",
-                data,
-                None,
-                private,
-            )
         share = passed / total if total else 0.0
         score = share if self.score == "fraction" else float(total > 0 and passed == total)
+        if not answers.stable:
+            score, detail = 0.0, f"{detail}; with another hash seed, it answers differently"
         return Outcome(score, detail, data, None, private)
 
 

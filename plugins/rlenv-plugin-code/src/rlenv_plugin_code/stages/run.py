@@ -187,8 +187,7 @@ def _outcome(answers: Answers) -> Outcome:
     detail = f"{answered} of {count} cases answered"
     for number, answer in enumerate(answers.answers, 1):
         if answer.status != "ok":
-            detail += f"; case {number}: {answer.status}" + (
-                f", {answer.error}" if answer.error else ""
-            )
+            why = f", {answer.error}" if answer.error else ""
+            detail += f"; case {number}: {answer.status}{why}"
             break
     return Outcome(answered / count if count else 0.0, detail, data)
