@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
-from serving import Client
+from serving import Answered, Client
 
 ENV = """
 name = "everyday"
@@ -74,6 +77,7 @@ def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
         ((), "name an environment"),
         (("ENV", "--host", "0.0.0.0"), "--keys"),
         (("ENV", "--state", "nothing"), "no store"),
+        (("ENV", "--workers", "2"), "--state sqlite:PATH"),
         (("episodes=ENV",), "another name"),
         (("ENV", "--keys", "missing.toml"), "missing.toml"),
         (("ENV", "--new-key", "alice"), "--keys FILE"),
@@ -94,3 +98,69 @@ def test_a_new_key_is_printed_once_and_kept_as_a_hash(tmp_path: Path) -> None:
     assert ran.stdout.strip().startswith("rlenv_")
     assert ran.stdout.strip() not in file.read_text()
     assert os.stat(file).st_mode & 0o077 == 0
+
+
+def test_workers_share_episodes_and_one_that_is_killed_is_replaced(
+    env: Path, tmp_path: Path
+) -> None:
+    command = [
+        "serve",
+        str(env),
+        "--port",
+        "0",
+        "--workers",
+        "2",
+        "--state",
+        f"sqlite:{tmp_path}/s.sqlite",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlenv", *command], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        ask = Client(int(process.stderr.readline().rpartition(":")[2]))
+        for number in range(20):
+            if number == 8:
+                children = subprocess.run(
+                    ["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=True
+                ).stdout.split()
+                os.kill(int(children[0]), signal.SIGKILL)
+            key = f"k{number}"
+            begun = patient(ask, "POST", "/episodes", {"task_id": "a"}, Idempotency_Key=key).body
+            path = f"/episodes/{begun['episode_id']}"
+            assert (
+                patient(
+                    ask,
+                    "POST",
+                    f"{path}/steps",
+                    {"action": "submit", "answer": "2"},
+                    Idempotency_Key=key,
+                ).body["reward"]
+                == 1.0
+            )
+            assert patient(ask, "GET", f"{path}/reward").body["reward"] == 1.0
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.communicate()
+    for child in children:
+        assert not Path(f"/proc/{child}").exists()
+
+
+def patient(ask: Client, *asked: object, **headers: str) -> Answered:
+    """Ask again where the process that took the request was killed."""
+    for _ in range(5):
+        try:
+            return ask(*asked, **headers)  # type: ignore[arg-type] # as given
+        except (OSError, HTTPException):
+            time.sleep(0.2)
+    return ask(*asked, **headers)  # type: ignore[arg-type] # as above
+
+
+def test_a_port_that_is_taken_is_status_1(env: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = rlenv("serve", str(env), "--port", str(taken.getsockname()[1]))
+
+    assert ran.returncode == 1
+    assert "another --port" in ran.stderr

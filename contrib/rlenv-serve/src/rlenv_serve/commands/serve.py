@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from rlenv import ConfigError, Environment
 from rlenv_cli.console import visible
 
 from rlenv_serve.catalog import Catalog, Served
+from rlenv_serve.commands.processes import Processes, end_with_parent
 from rlenv_serve.http.origin import is_loopback
 from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.server import Server
@@ -24,6 +27,10 @@ BACKLOG = 2048  # connections
 @click.argument("envs", metavar="[NAME=]ENV...", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; other than loopback needs --keys.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0: any that is free.")  # fmt: skip
+@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that serve; more than one need a --state that they can share.")  # fmt: skip
+@click.option(
+    "--listen-on", type=int, hidden=True
+)  # the socket, in a process that --workers started
 @click.option("--keys", type=click.Path(dir_okay=False, path_type=Path), help="A file with the hashes of clients' keys.")  # fmt: skip
 @click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
@@ -35,6 +42,8 @@ def command(
     envs: tuple[str, ...],
     host: str,
     port: int,
+    workers: int,
+    listen_on: int | None,
     keys: Path | None,
     new_key: str | None,
     answers: bool,
@@ -62,18 +71,16 @@ def command(
     if keys is None and not is_loopback(host):
         raise click.UsageError(f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve --new-key NAME --keys FILE` makes one")  # fmt: skip
     known = None if keys is None else Keys.from_file(keys)
+    if workers > 1:
+        _check_shared(state, trajectories)
+        if listen_on is None:
+            _serve_with(workers, host, port)
+        end_with_parent()
     with ExitStack() as opened:
         catalog = Catalog(_served(each, opened) for each in envs)
-        _run(
-            Server(
-                catalog,
-                keys=known,
-                journal=open_journal(state),
-                trajectories=TrajectoryStore(trajectories or _beside(state)),
-            ),
-            host,
-            port,
-        )
+        journal, kept = open_journal(state), TrajectoryStore(trajectories or _beside(state))
+        server = Server(catalog, keys=known, journal=journal, trajectories=kept)
+        _run(server, _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on))
 
 
 def _served(given: str, opened: ExitStack) -> Served:
@@ -91,20 +98,45 @@ def _beside(state: str) -> str:
     return f"{state}-trajectories" if state.startswith("sqlite:") else "memory:"
 
 
-def _run(server: Server, host: str, port: int) -> None:
+def _check_shared(state: str, trajectories: str | None) -> None:
+    """
+    Raises:
+        UsageError: for a store that is the memory of one process.
+    """
+    for option, url in (("--state", state), ("--trajectories", trajectories or _beside(state))):
+        if url == "memory:":
+            raise click.UsageError(f"--workers above 1 needs a store that processes share: add {option} sqlite:PATH")  # fmt: skip
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that listens, so that what connects from now on waits until the server is ready."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        click.echo(f"rlenv: cannot listen on {host}:{port}: {error.strerror}; choose another --port or --host", err=True)  # fmt: skip
+        raise SystemExit(1) from None
+    click.echo(f"rlenv: serving on http://{host}:{made.getsockname()[1]}", err=True)
+    return made
+
+
+def _serve_with(workers: int, host: str, port: int) -> NoReturn:
+    with _bound(host, port) as bound:
+        raise SystemExit(Processes(bound, workers, GRACE + 5).run())
+
+
+def _run(server: Server, bound: socket.socket) -> None:
     import uvicorn
 
     from rlenv_serve.app import application
 
     config = uvicorn.Config(
-        application(server), host, port, log_level="warning", access_log=False, server_header=False,
+        application(server), log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=GRACE, ws_max_size=server.limits.body, h11_max_incomplete_event_size=1 << 16,
     )  # fmt: skip
-    bound = (
-        config.bind_socket()
-    )  # ends the process with status 1, and says why, where the port is taken
-    bound.listen(BACKLOG)  # so that what connects from now on waits until the server is ready
-    url = f"http://{host}:{bound.getsockname()[1]}"
-    click.echo(f"rlenv: serving {', '.join(server.catalog)} on {url}", err=True)
-    with suppress(KeyboardInterrupt):  # uvicorn raises the signal again when it has ended in order
+    click.echo(f"rlenv: the environments are {', '.join(server.catalog)}", err=True)
+    with (
+        bound,
+        suppress(KeyboardInterrupt),
+    ):  # uvicorn raises the signal again when it has ended in order
         uvicorn.Server(config).run(sockets=[bound])
