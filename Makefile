@@ -5,7 +5,7 @@ OUT ?= out
 # A third of the time of most tests is waiting, for a deadline or another process, so there are more of them than cores.
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 VERDICTS ?= 1000000
-TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv openenv0 ray reasoning_gym mcp mcp2
+TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv openenv0 ray reasoning_gym mcp mcp2 openreward ors
 
 BIN := $(VENV)/bin
 # Each process takes tests that lie together, so that few of them pay for the start of SymPy or numba; one that has
@@ -65,6 +65,8 @@ WITH_gymnasium := -e ./plugins/rlenv-plugin-agent
 WITH_verl := $(WITH_gymnasium)
 WITH_openenv := $(WITH_gymnasium) -e ./contrib/rlenv-serve
 WITH_openenv0 := $(WITH_openenv)
+WITH_openreward := $(WITH_openenv)
+WITH_ors := $(WITH_openenv)
 WITH_mcp := $(WITH_openenv) -e ./plugins/rlenv-plugin-sandbox
 WITH_mcp2 := $(WITH_mcp)
 LEARNING := contrib/rlenv-train/tests/trainers/test_with_trl_learning.py
@@ -79,7 +81,7 @@ test-trainers: $(TRAINERS:%=build/trainers/%/.installed)
 	done
 
 conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
-	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out openenv0 ray reasoning_gym mcp mcp2,$(TRAINERS))
+	$(BIN)/python contrib/rlenv-train/tests/conformance/run.py $(filter-out openenv0 openreward ors ray reasoning_gym mcp mcp2,$(TRAINERS))
 	$(BIN)/python docs/generate.py
 
 build/trainers/trl/.installed: examples/grpo/environments/pyproject.toml

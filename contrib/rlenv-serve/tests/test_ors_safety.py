@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from ors_wire import Ors, begun, echoes, joined, talk
+from ors_wire import Ors, begun, echoes, joined, slow_environment, talk
 from rlenv import Environment, Task, stage
-from rlenv_plugin_agent import Harness
 from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
@@ -135,19 +134,6 @@ def test_bodies_that_are_large_deep_or_no_json_are_4xx() -> None:
             deep = b'{"name": "echo", "input": {"text": %s}}' % nested
             assert session("POST", "/call", deep).status == 400
         assert ask("GET", f"/episodes/{session.sid[:32]}").body["steps"] == 0
-
-
-def slow_environment(seconds: float, *, fails: bool = False) -> Environment:
-    """A user whose opening takes long."""
-
-    async def user(action: object) -> str:
-        if action is None:
-            await asyncio.sleep(seconds)
-            if fails:
-                raise RuntimeError(SECRET)
-        return "Go on."
-
-    return Environment("slow", same, TASKS, tables={"harness": Harness("multi-turn", user=user)})
 
 
 def test_an_episode_that_begins_slowly_is_503_until_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip

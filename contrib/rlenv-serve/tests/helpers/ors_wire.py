@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rlenv import Environment, Task, stage
 from rlenv_plugin_agent import EpisodeError, Harness, tool
-from serving import TASKS, Answered, Client, same
+from serving import SECRET, TASKS, Answered, Client, same
 
 
 class Streamed(NamedTuple):
@@ -159,3 +160,16 @@ def talk() -> Environment:
         for n in range(6)
     ]
     return Environment("talk", judged, tasks)
+
+
+def slow_environment(seconds: float, *, fails: bool = False) -> Environment:
+    """A user whose opening takes long."""
+
+    async def user(action: object) -> str:
+        if action is None:
+            await asyncio.sleep(seconds)
+            if fails:
+                raise RuntimeError(SECRET)
+        return "Go on."
+
+    return Environment("slow", same, TASKS, tables={"harness": Harness("multi-turn", user=user)})
