@@ -67,6 +67,7 @@ WITH_openenv := $(WITH_gymnasium) -e ./contrib/rlenv-serve
 WITH_openenv0 := $(WITH_openenv)
 WITH_openreward := $(WITH_openenv)
 WITH_ors := $(WITH_openenv)
+WITH_verifiers := $(WITH_openenv)
 WITH_mcp := $(WITH_openenv) -e ./plugins/rlenv-plugin-sandbox
 WITH_mcp2 := $(WITH_mcp)
 LEARNING := contrib/rlenv-train/tests/trainers/test_with_trl_learning.py
@@ -88,7 +89,7 @@ build/trainers/trl/.installed: examples/grpo/environments/pyproject.toml
 build/trainers/trl/.installed build/trainers/verl/.installed: plugins/rlenv-plugin-agent/pyproject.toml
 build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-audit/pyproject.toml
 	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
-	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv openenv0,$*),--no-deps) -r requirements/trainers/$*.txt \
+	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv openenv0 verifiers,$*),--no-deps) -r requirements/trainers/$*.txt \
 	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-audit $(WITH_$*) && echo "installed $* in $$(( $$(date +%s) - start )) s"
 	@touch $@
 

@@ -132,7 +132,7 @@ def _run(server: Server, bound: socket.socket) -> None:
 
     config = uvicorn.Config(
         application(server), log_level="warning", access_log=False, server_header=False,
-        timeout_graceful_shutdown=GRACE, ws_max_size=server.limits.body, h11_max_incomplete_event_size=1 << 16,
+        timeout_graceful_shutdown=GRACE, ws_max_size=server.limits.body, ws_per_message_deflate=False, h11_max_incomplete_event_size=1 << 16,
     )  # fmt: skip
     click.echo(f"rlenv: the environments are {', '.join(server.catalog)}", err=True)
     with (

@@ -41,7 +41,8 @@ class Player:
     async def play(self, socket: WebSocket) -> bool:
         """Answer frames, one after another; True when the client has asked for the end."""
         while True:
-            message = await asyncio.wait_for(socket.receive(), self.server.limits.idle)
+            async with asyncio.timeout(self.server.limits.idle):
+                message = await socket.receive()
             if message["type"] == "websocket.disconnect":
                 return False
             started = time.perf_counter()

@@ -235,9 +235,9 @@ class Sessions:
         return session
 
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             try:
-                session = await self.get(tenant, id)
+                session = (None if attempt else self._held(tenant, id)) or await self.get(tenant, id)  # fmt: skip
             except Problem as problem:
                 if problem.code == FINISHED and key and (old := await self._kept_answer(id, action, key)):  # fmt: skip
                     return old
@@ -250,6 +250,15 @@ class Sessions:
                 if answer := await self._taken(session, action, key):
                     return answer
         raise Problem(409, "conflict", "other requests changed this episode all the time: take one step at a time")  # fmt: skip
+
+    def _held(self, tenant: Tenant, id: str) -> Session | None:  # noqa: A002 - as above
+        """The episode in memory.  Where another process has taken a step since, the journal will not take ours: then the
+        episode is brought back and asked again.  So most steps need no look into the journal."""
+        session = self._live.get(id)
+        if session is None or session.begun.tenant != tenant.name:
+            return None
+        session.used = time.monotonic()
+        return session
 
     async def _kept_answer(self, id: str, action: Action, key: str) -> Answer | None:  # noqa: A002 - as above
         """What the step with this key of an episode that has ended was answered."""
@@ -282,7 +291,8 @@ class Sessions:
         episode = session.episode
         acting = episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())  # fmt: skip
         try:
-            step = await asyncio.wait_for(acting, self._limits.deadline)
+            async with asyncio.timeout(self._limits.deadline):
+                step = await acting
         except TimeoutError:
             raise Problem(504, "deadline", f"the step took more than {self._limits.deadline:g} s; it was not taken") from None  # fmt: skip
         return Answer.of(len(session.taken) + 1, step, episode.verdict, episode.stop)
