@@ -129,7 +129,8 @@ def _pieces(text: str, end: int, thinking: Thinking) -> list[tuple[int, int]]:
     """The visible stretches, in order; some may be empty."""
     pieces: list[tuple[int, int]] = []
     marks, quoted = _marks(text), (_fenced(text, end), _spans(text, end))
-    place = at = 0  # where the stretch begins, and how far its marks are read
+    # Where the stretch begins, and how far its marks are read; a byte order mark is no part of it.
+    place = at = int(text.startswith("\ufeff"))
     opened, channels, fresh = thinking == "hide", False, True  # fresh: at the beginning of a line
     while mark := marks.search(text, at, end):
         word, begin, at = mark[0].lower(), mark.start(), mark.end()
