@@ -19,6 +19,9 @@ from rlenv_audit.render.emitted import emitted
         ("<t>x</t>\n<answer> a, b </answer>", None, ("<t>x</t>\n<answer> ", "a, b", " </answer>")),
         (r"So \boxed{1, 2}.", '["1", "2"]', (r"So \boxed{", "1, 2", "}.")),
         ("See:\n```\n1 2\n2 1\n```", None, ("See:\n```\n", "1 2\n2 1", "\n```")),
+        ("<think>a, b</think>\nc, d", None, ("<think>a, b</think>\n", "c, d", "")),
+        ("答えは $[1,5]$ です", "[1, 5]", ("", "", "答えは $[1,5]$ です")),  # in prose
+        ("First, a walk. Then, rest.", None, ("", "", "First, a walk. Then, rest.")),
         ("Work.\nAnswer: A, C", None, ("Work.\nAnswer: ", "A, C", "")),
         ("a; b", None, ("", "a; b", "")),
     ],
@@ -38,6 +41,9 @@ def test_a_right_response_says_its_answer_in_one_place(
         ("1 2\n2 1", ("1 2", "2 1")),
         ("A -> C -> B", ("A", "C", "B")),
         ("red | green", ("red", "green")),
+        ("oak > ash > yew", ("oak", "ash", "yew")),
+        ("1 -2 3.5", ("1", "-2", "3.5")),
+        ("New York City", None),
         ("Paris", None),
         ("", None),
         ("This is a sentence that goes on, and on and on and on and on.", None),
@@ -75,7 +81,7 @@ def test_one_item_of_a_list_is_dropped_doubled_changed_or_too_many() -> None:
     listed = Items.of("(x, 7, 12)")
     assert listed
 
-    assert [text for _, text in lacking(listed)] == ["(x, 7)", "(x, 7, x)", "(x, 7, 13)", "(x, 7, 12, 13)"]  # fmt: skip
+    assert [text for _, text in lacking(listed)] == ["(x, 7)", "(x, 7, x)", "(x, x, 12)", "(x, 7, 13)", "(x, 7, 12, 13)"]  # fmt: skip
 
 
 def test_a_changed_row_of_a_grid_has_its_own_values() -> None:
@@ -124,6 +130,10 @@ def test_parts_of_a_date_change_places_and_numbers_in_words_count_on(
     assert other in {text for _, text in missed(wanted)}
 
 
+def test_a_number_of_any_length_has_near_misses_or_none() -> None:
+    assert list(missed("9" * 5000)) == []
+
+
 @pytest.mark.parametrize("wanted", ["2024-04-29", "2024-04-04", "25/03/2024", "14:14"])
 def test_what_reads_as_the_same_date_is_not_a_near_miss(wanted: str) -> None:
     assert not [name for name, _ in missed(wanted) if "exchanged" in name]
@@ -153,6 +163,12 @@ def sorted_or_not(response, answer):
     """Some orders are right: those that begin with the same item."""
     found = said(response)
     return float(sorted(found) == sorted(answer.split(", ")) and found[0] == answer.split(", ")[0])
+
+
+def field(response, answer):
+    """Reads one field, and leaves the others alone."""
+    found = re.search(r'"answer": (\\d+)', response)
+    return float(found is not None and found[1] == answer)
 '''
 
 
@@ -192,3 +208,21 @@ def test_where_several_orders_may_be_right_only_all_of_them_are_a_finding(
 
     assert card.results[0].rate is not None
     assert card.results[0].rate.hits == hits
+
+
+def test_a_field_beside_the_answer_may_be_anything(written: Callable[..., Path]) -> None:
+    rows = [{"id": str(n), "prompt": f"{n} + 1?", "answer": str(n + 1)} for n in range(20, 23)]
+    written(SOURCE, rows)
+    right = {str(row["id"]): [f'{{"work": "easy", "answer": {row["answer"]}}}'] for row in rows}
+    card = audit("written:field", tasks_from="tasks.jsonl", only=["gold"], right=right, budget=60.0)
+
+    assert [one.status for one in card.results] == ["clean"] * 4
+
+
+def test_the_same_task_twice_has_the_same_answers(written: Callable[..., Path]) -> None:
+    rows = [{"id": f"t{n}", "prompt": f"{n // 2} + 1?", "answer": str(n // 2 + 1)} for n in range(4)]  # fmt: skip
+    written(SOURCE, rows)
+    right = {f"t{n}": [f'{"Well: " * n}{{"answer": {n // 2 + 1}}}'] for n in range(4)}
+    card = audit("written:field", tasks_from="tasks.jsonl", only=["gold.swap"], right=right, budget=60.0)  # fmt: skip
+
+    assert [str(one.rate)[:6] for one in card.results] == ["0 of 4"]

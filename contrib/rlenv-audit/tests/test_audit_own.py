@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rlenv_audit import Scorecard, audit
@@ -30,6 +31,12 @@ TEXTS = (
     "optimizer",
 )
 FRESH = ("determinism.repeated", "determinism.threads", "determinism.process")
+WRAPS = (
+    "{}",
+    "<think>\nLet me see, maybe 7.\n</think>\n\n{}",
+    "<|channel|>analysis<|message|>maybe 7<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>",
+    "maybe 7\n</think>\n{}",
+)
 KERNELS = ("vadd-numba", "relu-numba")
 
 
@@ -63,6 +70,34 @@ def test_math_pays_what_is_right_and_nothing_else() -> None:
     clean(audited(EXAMPLES / "everyday" / "env.toml", (*TEXTS, *FRESH), 8))
 
 
+def test_math_is_paid_in_fifteen_languages_with_thought_in_channels_and_as_json() -> None:
+    clean(audited(OWN / "math" / "env.toml", TEXTS, 15, right_of(OWN / "math" / "right.jsonl")))
+
+
+def test_constraints_hold_in_fifteen_languages_behind_thought_and_in_channels() -> None:
+    right = right_of(OWN / "languages" / "right.jsonl")
+    clean(audited(OWN / "languages" / "env.toml", TEXTS, 15, right))
+
+
+def test_structured_answers_are_paid_for_their_values_alone() -> None:
+    # A JSON Schema compares code points, so decomposed letters are another text: not meaning.kept.
+    probes = [*(one for one in TEXTS if one != "meaning"), "meaning.changed", "meaning.thought"]
+    right = right_of(OWN / "structured" / "right.jsonl")
+    clean(audited(OWN / "structured" / "env.toml", probes, 15, right))
+
+
+def wrapped(path: Path, answer: Callable[[dict[str, Any]], str]) -> dict[str, list[str]]:
+    """Right responses, each behind another kind of thought."""
+    rows = map(json.loads, path.read_text("utf-8").splitlines())
+    return {r["id"]: [WRAPS[n % 4].replace("{}", answer(r))] for n, r in enumerate(rows)}
+
+
+@pytest.mark.slow  # runs hundreds of programs one after another
+def test_programs_behind_thought_and_in_channels_are_paid_and_nothing_else() -> None:
+    right = wrapped(OWN / "code" / "tasks.jsonl", lambda row: f"```python\n{row['tests']['golden']}```")  # fmt: skip
+    clean(audited(OWN / "code" / "env.toml", ["gold", "baselines", "meaning", "robustness"], 4, right))  # fmt: skip
+
+
 @pytest.mark.slow  # runs a thousand programs one after another
 def test_code_pays_programs_that_pass_and_nothing_else() -> None:
     probes = [*TEXTS[:7], "exploits.programs", "exploits.injection", "determinism.process"]
@@ -86,6 +121,13 @@ def _honest_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("_honest_judge")
 def test_a_judge_hears_the_answer_and_nothing_else() -> None:
     clean(audited(OWN / "judge" / "env.toml", (*TEXTS, *FRESH), 4))
+
+
+@pytest.mark.slow  # asks the judge a thousand times
+@pytest.mark.usefixtures("_honest_judge")
+def test_a_judge_hears_no_thought() -> None:
+    right = wrapped(OWN / "judge" / "tasks.jsonl", lambda row: str(row["answer"]))
+    clean(audited(OWN / "judge" / "env.toml", TEXTS, 4, right))
 
 
 @pytest.mark.slow  # compiles each kernel

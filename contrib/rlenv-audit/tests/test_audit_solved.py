@@ -19,6 +19,11 @@ from rlenv_audit.solved import plainly_in
         (r"x=2 \text{ or } x=3", r"The answer is \boxed{(3,2)}."),
         (r"\{1,2,5,10\}", "10, 5, 2, 1"),
         (["Sucre", "La Paz"], "I think it is la paz."),
+        ("D", "따라서 답은 D입니다."),  # no blank parts a particle from a word
+        ("東京", "答えは東京です。"),
+        ("[1, 5]", "It is $[1,5]$."),
+        ('["doc-1", "doc-2"]', "doc-1, doc-2"),
+        ("1/2", "50%"),
     ],
 )
 def test_what_may_be_the_answer_is_no_exploit(answer: object, response: str) -> None:
@@ -35,6 +40,9 @@ def test_what_may_be_the_answer_is_no_exploit(answer: object, response: str) -> 
         (r"\{1,2,5,10\}", "1, 2, 5"),
         ("[1, 2, 3]", "Sort these: 3, 2, 1"),  # the order is the answer here
         ("none or all", "x"),
+        ("D", "Die DDR"),
+        ("1/2", "5%"),
+        ("1/2", f"1/{'9' * 5000}"),  # more digits than Python reads
     ],
 )
 def test_what_is_not_the_answer_is_one_if_it_is_paid(answer: object, response: str) -> None:

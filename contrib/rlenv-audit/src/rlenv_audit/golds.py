@@ -131,8 +131,9 @@ def elsewhere(
     """(task, its right response, one that is right for a task some steps further and does not hold this one's answer)."""
     for place, (task, own) in enumerate(known):
         for step in steps:
-            other = known[(place + step) % len(known)][1]
-            if other != own and not plainly_in(task, other):
+            there, other = known[(place + step) % len(known)]
+            same = (there.prompt, there.answer, there.info) == (task.prompt, task.answer, task.info)
+            if not same and other != own and not plainly_in(task, other):
                 yield task, own, other
 
 
@@ -146,10 +147,7 @@ def _program(task: Task) -> str | None:
     ):
         return str(tests["golden"])
     canonical = task.info.get("canonical_solution")
-    if isinstance(canonical, str) and canonical.strip():
-        return (
-            canonical
-            if canonical.lstrip().startswith(("def ", "import ", "from ", "class "))
-            else task.prompt + canonical
-        )
-    return None
+    if not isinstance(canonical, str) or not canonical.strip():
+        return None
+    whole = canonical.lstrip().startswith(("def ", "import ", "from ", "class "))
+    return canonical if whole else task.prompt + canonical

@@ -6,11 +6,15 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from attrs import frozen
+from rlenv.text import visible
 
 __all__ = ["Items", "named", "place_of", "plain", "shown"]
 
-MOST, LONGEST = 60, 6  # items of a list, and words of an item: what has more is prose
-GLUES = (r"\s*\n\s*", r"\s*;\s*", r"\s*\|\s*", r"\s*(?:->|→|=>)\s*", r"\s*,\s*")
+MOST = 60  # items of a list
+PHRASE = r"\S+(?:\s+\S+){0,5}"  # an item: what has more words is prose
+SIGNS = (r"\n", ";", r"\|", "(?:->|→|=>|>)", ",")
+# Between blanks, only numbers and single letters: words are prose.
+GLUES = {rf"\s*{sign}\s*": PHRASE for sign in SIGNS} | {r"[ \t]+": r"-?[\d.]+|\w"}
 # Where a right response says its answer; the last of them counts.
 PLACE = re.compile(r"(?s)<(\w+)>\s*([^<>]+?)\s*</\1>|\\boxed\{([^{}]+)\}|```\w*\n(.+?)\n?```|(?i:answer)[ \w]*[:=][ *]*([^\n]+)")  # fmt: skip
 ROWS = (  # labels and texts of options: lines with a mark before them, and "(A) 12 (B) 14"
@@ -19,18 +23,20 @@ ROWS = (  # labels and texts of options: lines with a mark before them, and "(A)
 )
 
 
-def place_of(gold: str, wanted: str | None) -> tuple[str, str, str]:
-    """A right response as what comes before its answer, the answer, and what comes after."""
-    if wanted and wanted in gold:
-        return gold.rpartition(wanted)
-    found = list(PLACE.finditer(gold))
-    start, stop = found[-1].span(found[-1].lastindex or 0) if found else (0, len(gold))
-    return gold[:start], gold[start:stop], gold[stop:]
-
-
 def plain(item: str) -> str:
     """An item without signs and letter case."""
     return re.sub(r"\W+", "", item).casefold()
+
+
+def place_of(gold: str, wanted: str | None) -> tuple[str, str, str]:
+    """A right response as what comes before its answer, the answer, and what comes after; its thought is no place of an answer."""
+    if wanted and wanted in gold:
+        return gold.rpartition(wanted)
+    said = max(0, gold.rfind(visible(gold)))
+    found = list(PLACE.finditer(gold, said))
+    alone = plain(wanted) == plain(gold[said:]) if wanted else not re.search(r"[.!?。](\s|$)", gold[said:])  # and no prose  # fmt: skip
+    start, stop = found[-1].span(found[-1].lastindex or 0) if found else (said, len(gold) if alone else said)  # fmt: skip
+    return gold[:start], gold[start:stop], gold[stop:]
 
 
 @frozen
@@ -46,9 +52,9 @@ class Items:
     def of(cls, text: str) -> Items | None:
         """None where a text lists nothing."""
         found = re.fullmatch(r"(?s)\s*([\[({]?)(.*?)([\])}]?)\s*", text)
-        for sign in GLUES if found else ():
+        for sign, item in GLUES.items() if found else ():
             parts = re.split(sign, found[2])  # type: ignore[index]
-            if 1 < len(parts) <= MOST and all(0 < len(one.split()) <= LONGEST for one in parts):
+            if 1 < len(parts) <= MOST and all(re.fullmatch(item, one) for one in parts):
                 glue = re.search(sign, found[2])  # type: ignore[index]
                 return cls(tuple(parts), glue[0], found[1], found[3])  # type: ignore[index]
         return None

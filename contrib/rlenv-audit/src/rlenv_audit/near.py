@@ -34,12 +34,12 @@ def only_one(prompt: str) -> bool:
 
 def missed(wanted: str) -> Iterator[tuple[str, str]]:
     """(what is wrong, text) of an answer: each is another value, whatever a verifier takes for the same."""
-    if re.fullmatch(r"-?\d+", wanted):
+    if re.fullmatch(r"-?\d{1,300}", wanted):
         yield from _integers(int(wanted), wanted)
     elif found := re.fullmatch(r"(-?\d+)/(\d+)", wanted):
         yield "the fraction upside down", f"{found[2]}/{found[1]}"
         yield "the answer with the other sign", wanted[1:] if wanted[0] == "-" else f"-{wanted}"
-    elif found := re.fullmatch(r"(-?\d+)\.(\d+)", wanted):
+    elif found := re.fullmatch(r"(-?\d{1,300})\.(\d{1,300})", wanted):
         yield "one more than the answer", f"{int(found[1]) + 1}.{found[2]}"
         yield "four percent more than the answer", f"{float(wanted) * 1.04:.6g}"
         yield "ten times the answer", f"{found[1]}{found[2][0]}.{found[2][1:] or 0}"
@@ -102,8 +102,9 @@ def nearly(wanted: str) -> Iterator[tuple[str, str]]:
     words = wanted.split()
     if len(words) > 2 and all(word.isalpha() for word in words):
         yield "its words in reverse", " ".join(reversed(words))
-        yield "its last two words exchanged", " ".join([*words[:-2], words[-1], words[-2]])
         yield "the answer without its last word", " ".join(words[:-1])
+    if len(words) > 2:
+        yield "two words exchanged", " ".join([words[0], words[-1], *words[2:-1], words[1]])
 
 
 def lacking(listed: Items) -> Iterator[tuple[str, str]]:
@@ -118,6 +119,7 @@ def lacking(listed: Items) -> Iterator[tuple[str, str]]:
     changed = last[:start] + other + last[stop:]
     yield "the last item dropped", listed.text(most)
     yield "the first item twice", listed.text([*most, most[0]])
+    yield "an inner item twice", listed.text([*most[:-1], *most[-2:-1], last])
     yield "another one for the last item", listed.text([*most, changed])
     yield "an item too many", listed.text([*most, last, changed])
 

@@ -27,6 +27,5 @@ def written(form: str, text: str) -> str:
     return form.replace("{}", text, 1)
 
 
-CARRIERS = table(
-    "carriers"
-)  # how an answer is written down, in forms that verifiers of the field read
+# How an answer is written down, in forms that verifiers of the field read.
+CARRIERS = table("carriers")

@@ -18,9 +18,9 @@ __all__ = ["plainly_in", "text_of"]
 EMPTY = {"∅", r"\emptyset", r"\varnothing", r"\{\}", "{}", "[]", "()", "empty set", "no solution", "none"}  # fmt: skip
 CHOICE = re.compile(r"^\(?([A-Za-z])\)?(?:[.:)\s]+(.*))?$", re.DOTALL)
 UNORDERED = re.compile(r"\\\{|\bor\b")  # a set, or solutions: in any order, in any dress
-BOXED = re.compile(
-    r"\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}"
-)  # of a whole solution, its last box is the answer
+# Of a whole solution, its last box is the answer.
+BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}")
+WORD = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"  # a letter or digit, but of Thai, Kana, Han and Hangul
 NUMBER = re.compile(r"[-\u2212]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
 
 
@@ -85,13 +85,13 @@ def _folded(text: str) -> str:
         lambda m: "\\frac" if "frac" in m[0] else "",
         text,
     )
-    return re.sub(r"[\s$\\{}()\[\]]+", " ", text).strip().casefold()
+    return re.sub(r" ?, ?", ",", re.sub(r"[\s$\\{}()\[\]\"]+", " ", text)).strip().casefold()
 
 
 def _stands(form: str, text: str) -> bool:
-    """As a whole word: 8 is not in 18."""
-    left = r"(?<!\w)" if form[:1].isalnum() else ""
-    right = r"(?!\w)" if form[-1:].isalnum() else ""
+    """As a whole word: 8 is not in 18; a script without blanks between words ends one."""
+    left = rf"(?<!{WORD})" if form[:1].isalnum() else ""
+    right = rf"(?!{WORD})" if form[-1:].isalnum() else ""
     return re.search(left + re.escape(form) + right, text) is not None
 
 
@@ -103,6 +103,8 @@ def _listed(text: str) -> list[str]:
 def _numbers(text: str) -> Iterator[str]:
     for found in NUMBER.finditer(text):
         yield found[0]
+        if text[found.end() :].lstrip("\\ ").startswith("%"):
+            yield f"{found[0]}e-2"
     for top, bottom in re.findall(
         r"((?:(?<!\d)|(?=[-\u2212]))[-\u2212]?\d+)\s*/\s*(\d+)", text
     ) + re.findall(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?", text):
@@ -113,15 +115,19 @@ def _numbers(text: str) -> Iterator[str]:
 def _value(text: str) -> float | None:
     """The number that a text begins with, of "1/2", "1,234", "18 km/h", "50%"; None where it is none."""
     text = text.replace("\u2212", "-").replace("$", "").strip()
-    if fraction := re.fullmatch(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?|(-?\d+)\s*/\s*(\d+)", text):
-        top, bottom = [part for part in fraction.groups() if part]
-        return int(top) / int(bottom) if int(bottom) else None
+    fraction = re.fullmatch(r"\\d?frac\{?(-?\d+)\}?\{?(\d+)\}?|(-?\d+)\s*/\s*(\d+)", text)
     match = NUMBER.match(text)
-    if match is None or re.match(r"\s*[-+*/^(,:]", text[match.end() :]):
-        return None
     try:
-        return float(match[0].replace(",", "").replace("\u2212", "-"))
-    except (ValueError, OverflowError):
+        if fraction:
+            top, bottom = [part for part in fraction.groups() if part]
+            return int(top) / int(bottom)
+        if match is None or re.match(r"\s*[-+*/^(,:]", text[match.end() :]):
+            return None
+        return float(match[0].replace(",", ""))
+    except (
+        ValueError,
+        ArithmeticError,
+    ):  # more digits than Python reads, or more than a float holds
         return None
 
 

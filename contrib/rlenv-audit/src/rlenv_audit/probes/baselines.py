@@ -82,7 +82,7 @@ def _listed(bench: Bench) -> Iterator[Try]:
         before, own, after = place_of(gold, text_of(task.answer))
         answer = Items.of(own) or Items((own,))
         right = {*answer.items, *named(task.prompt, answer.items)}
-        ways = [f"{before}{{}}{after}"] if gold else [*ECHOED, *bench.golds.derived.values()]
+        ways = [f"{before}{{}}{after}"] if own else [*ECHOED, *bench.golds.derived.values()]
         for items in shown(task.prompt, own) if program_of(gold) is None else ():
             several = tuple(dict.fromkeys(items))
             if len(several) < 2 or set(map(plain, several)) == set(map(plain, answer.items)):

@@ -11,6 +11,7 @@ from rlenv_audit.golds import elsewhere
 from rlenv_audit.items import Items, place_of
 from rlenv_audit.near import documents, lacking, missed, nearly, only_one, ordered, turned
 from rlenv_audit.programs import program_of
+from rlenv_audit.responses import written
 from rlenv_audit.solved import plainly_in, text_of
 from rlenv_audit.target.forms import read
 
@@ -20,9 +21,8 @@ __all__ = ["PROBES"]
 
 UNKNOWN = "no right response is known: its tasks carry no answer that a response could say; give some with --right FILE"
 EPISODES = "a right response is an episode with calls of tools, and none is known; give some with --right FILE"
-MEASURED = re.compile(
-    r"(?i)\b(pixels?|bbox|bounding box|coordinates|approximate(ly)?|estimate)\b"
-)  # where one more may be near enough
+# Where one more may be near enough.
+MEASURED = re.compile(r"(?i)\b(pixels?|bbox|bounding box|coordinates|approximate(ly)?|estimate)\b")
 NEAR = 12  # near misses of one task in the profile ci; others meet other tasks
 
 
@@ -49,13 +49,19 @@ def _near(bench: Bench) -> Iterator[Try]:
     tried = False
     for task, gold in bench.golds.known():
         shaped = isinstance(read(gold), str) and set(bench.archetypes) != {"constraints"} and program_of(gold) is None  # fmt: skip
-        made = list(documents(gold, ordered(task.prompt))) if shaped else []
-        wanted = text_of(task.answer) if bench.golds.form is not None else None
-        if wanted and not made:
-            made = [(name, bench.golds.write(task, text)) for name, text in missed(wanted)]
-            likely = [(name, bench.golds.write(task, text)) for name, text in nearly(wanted)]
+        wanted = text_of(task.answer)
+        before, own, after = place_of(gold, wanted)
+        beside = (
+            wanted is not None and wanted[0] not in "{["
+        )  # then a field may be none of the answer
+        changed = documents(gold, ordered(task.prompt)) if shaped else ()
+        made = [(name, text) for name, text in changed if not (beside and plainly_in(task, text))]
+        placed = own == wanted and own not in before + after
+        if wanted and not made and (placed or bench.golds.form is not None):
+            form = f"{before}{{}}{after}" if placed else str(bench.golds.form)
+            made = [(name, written(form, text)) for name, text in missed(wanted)]
+            likely = [(name, written(form, text)) for name, text in nearly(wanted)]
             made += [(name, text) for name, text in likely if not plainly_in(task, text)]
-        before, own, after = place_of(gold, text_of(task.answer))
         listed = Items.of(own) if shaped and "{" not in own else None
         if listed:
             made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("many") or not (text == own or plainly_in(task, text))]  # fmt: skip

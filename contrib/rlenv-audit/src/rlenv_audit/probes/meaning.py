@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
+from rlenv.text import visible
 from rlenv.values import Task
 
 from rlenv_audit.bench import Bench
@@ -19,7 +21,7 @@ Rewriting = Callable[[Task, str], "str | None"]
 
 
 def _grouped(_: Task, text: str) -> str | None:
-    return f"{int(text):,}" if text.isdigit() and len(text) > 3 else None
+    return f"{int(text):,}" if text.isdecimal() and 3 < len(text) < 300 else None
 
 
 def _decimal(_: Task, text: str) -> str | None:
@@ -98,11 +100,8 @@ def _changed(bench: Bench) -> Iterator[Try]:
     some = False
     for task, gold in golds:
         for name, declared, keeps in bench.rewrites:
-            if (
-                not keeps
-                and (text := _applied(declared, task, gold)) is not None
-                and not plainly_in(task, text)
-            ):
+            text = None if keeps else _applied(declared, task, visible(gold))
+            if text is not None and not plainly_in(task, text):
                 some = True
                 yield Try(task, text, name=name)
         wanted = text_of(task.answer)
@@ -116,7 +115,7 @@ def _changed(bench: Bench) -> Iterator[Try]:
 
 def _another(bench: Bench, task: Task, wanted: str) -> str:
     """Another answer of the same kind: the next number or letter, else what is right elsewhere."""
-    if wanted.lstrip("-").isdigit():
+    if re.fullmatch(r"-?\d{1,300}", wanted):
         return str(int(wanted) + 1)
     if wanted in CHOICES:
         return CHOICES[wanted]
@@ -158,10 +157,14 @@ def _thought(bench: Bench) -> Iterator[Try]:
     wrong = {task.id: text for task, text in bench.golds.wrong()}
     for task, gold in bench.golds.known():
         for name, form in table("thoughts").items():
-            text = written(form, gold)
+            text = written(form, visible(gold))
             yield Try(task, text, name=f"the right answer as {name} alone")
             if other := wrong.get(task.id):
-                yield Try(task, f"{text}\n{other}", name=f"the right answer as {name}, and another")
+                yield Try(
+                    task,
+                    f"{text}\n{visible(other)}",
+                    name=f"the right answer as {name}, and another",
+                )
 
 
 PROBES = (

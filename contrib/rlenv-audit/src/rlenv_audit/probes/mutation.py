@@ -120,14 +120,8 @@ def _alike(bench: Bench, some: Sequence[_Mutant]) -> Alike:
 
 
 def _told(
-    bench: Bench,
-    probe: Probe,
-    killed: int,
-    survivors: Sequence[_Mutant],
-    tried: set[str | None],
-    *,
-    complete: bool,
-) -> Result:
+    bench: Bench, probe: Probe, killed: int, survivors: Sequence[_Mutant], tried: set[str | None], *, complete: bool
+) -> Result:  # fmt: skip
     score = rate(killed, killed + len(survivors))
     wrong = sorted((m for m in survivors if m.apart is not None), key=lambda m: len(m.response))
     found = [_paid(bench, probe, mutant, len(wrong)) for mutant in wrong[:2]]
