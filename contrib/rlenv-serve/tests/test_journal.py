@@ -10,21 +10,24 @@ from unittest import mock
 
 import pytest
 from attrs import evolve
-from journals import ENDED, Opener, begun, opened, sqlite, taken
+from journals import ENDED, Opener, begun, opened, taken
+from rlenv_serve.state import open_journal
 from rlenv_serve.state.journal import Entry, Journal
 from rlenv_serve.state.memory import MemoryJournal
+from stores import state_of
 
 FIRST, SECOND, OTHER = begun(1), begun(2), begun(99, tenant="bob")
 Play = Callable[[Callable[[Journal], Awaitable[None]]], None]
-SHARED = ["sqlite"]
+SHARED = ["sqlite", "redis"]
 
 
 @pytest.fixture(params=["memory", *SHARED])
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     if request.param == "memory":
         yield MemoryJournal
-    elif request.param == "sqlite":
-        yield sqlite(tmp_path)
+    else:
+        with state_of(request.param, tmp_path) as (state, _):
+            yield lambda: open_journal(state)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ BACKLOG = 2048  # connections
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
 @click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
 @click.option("--trajectories", metavar="URL", help="Where episodes that have ended are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
-@click.option("--state", default="memory:", show_default=True, metavar="URL", help=f"Where episodes are kept: {URLS}.")  # fmt: skip
+@click.option("--state", default="memory:", show_default=True, envvar="RLENV_STATE", show_envvar=True, metavar="URL", help=f"Where episodes are kept: {URLS}.")  # fmt: skip
 def command(
     *,
     envs: tuple[str, ...],

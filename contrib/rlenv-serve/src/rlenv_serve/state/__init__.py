@@ -7,14 +7,14 @@ from rlenv import ConfigError
 from .journal import Journal
 from .memory import MemoryJournal
 
-URLS = "memory: or sqlite:PATH"
+URLS = "memory:, sqlite:PATH or redis://HOST/0"
 
 
 def open_journal(url: str) -> Journal:
     """The journal that a URL names; the server connects it when it starts.
 
     Args:
-        url: ``memory:`` or ``sqlite:PATH``.
+        url: ``memory:``, ``sqlite:PATH`` or ``redis://HOST/0``.
 
     Raises:
         ConfigError: for another one, and for a store that cannot be used.
@@ -28,4 +28,10 @@ def open_journal(url: str) -> Journal:
 
         prepare(rest)
         return SqliteJournal(rest)
+    if kind in ("redis", "rediss", "unix"):
+        from .redis import RedisJournal
+        from .redis import prepare as reach
+
+        reach(url)
+        return RedisJournal(url)
     raise ConfigError(f"--state names no store with {kind!r:.40}: write {URLS}")

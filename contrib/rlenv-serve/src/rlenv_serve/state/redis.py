@@ -1,0 +1,183 @@
+"""A journal in Redis, for servers on several machines."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
+from secrets import token_bytes
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+import msgspec
+from rlenv import ConfigError
+
+from . import redis_scripts as scripts
+from .age import Age
+from .journal import Begun, Ended, Entry, Taken, unavailable
+
+if TYPE_CHECKING:
+    import redis
+    from redis.asyncio import Redis
+
+logger = logging.getLogger("rlenv_serve")
+CONNECTIONS = 32
+WAIT = 3.0  # seconds for an answer, of each try
+TRIES = 2  # more, since a connection may be of before a restart; what is sent again is known by its token
+EXPIRED = 100  # episodes that one script removes
+VERSION = b"1"
+FIELDS = ("begun", "steps", "stop", "verdict")
+NAMES = {"begin": scripts.BEGIN, "commit": scripts.COMMIT, "remove": scripts.REMOVE, "expire": scripts.EXPIRE, "recent": scripts.RECENT, "clock": scripts.CLOCK}  # fmt: skip
+Fields = tuple[bytes | None, bytes | None, bytes | None, bytes | None]
+_pack = msgspec.msgpack.Encoder().encode
+_begun = msgspec.msgpack.Decoder(Begun).decode
+_taken = msgspec.msgpack.Decoder(Taken).decode
+
+
+class RedisJournal:
+    """As of ``Journal``; for the processes that reach one Redis.
+
+    Args:
+        url: ``redis://…``, ``rediss://…`` or ``unix://…``, as redis-py has it.
+    """
+
+    durable = True
+    shared = True
+
+    def __init__(self, url: str) -> None:
+        self._url, self._age = url, Age()
+        self._redis: Redis | None = None
+
+    async def open(self) -> None:
+        """As of ``Journal``."""
+        from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import ExponentialBackoff
+
+        retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), TRIES)
+        pool = BlockingConnectionPool.from_url(self._url, max_connections=CONNECTIONS, timeout=WAIT, socket_timeout=WAIT, socket_connect_timeout=WAIT, retry=retry)  # fmt: skip
+        self._redis = Redis.from_pool(pool)
+        self._scripts = {name: self._redis.register_script(text) for name, text in NAMES.items()}
+        self._age.at_least(float(cast("bytes", await self._run("clock"))))
+
+    async def begin(self, begun: Begun, limit: int) -> Begun | None:
+        """As of ``Journal``."""
+        found = await self._run("begin", begun.id, begun.tenant, begun.key, _pack(begun), limit, self._age.now())  # fmt: skip
+        return None if found is None else _begun(cast("bytes", found))
+
+    async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
+        """As of ``Journal``."""
+        return _entry(cast("Fields", await self._ask("HMGET", f"rlenv:e:{id}", *FIELDS)))
+
+    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        found = cast("list[bytes]", await self._ask("LRANGE", f"rlenv:s:{id}", 0, -1))
+        return [_taken(each) for each in found]
+
+    async def trajectory(self, id: str) -> bytes:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        return cast("bytes", await self._ask("HGET", f"rlenv:e:{id}", "trajectory") or b"")
+
+    async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        end = (ended.stop, ended.verdict, ended.trajectory) if ended else ()
+        return bool(await self._run("commit", id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end))  # fmt: skip
+
+    async def remove(self, id: str) -> None:  # noqa: A002 - as above
+        """As of ``Journal``."""
+        await self._run("remove", id)
+
+    async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
+        """As of ``Journal``."""
+        name = "rlenv:n" if tenant is None else f"rlenv:n:{tenant}"
+        found = cast("list[Fields]", await self._run("recent", name, limit - 1, *FIELDS))
+        return [each for row in found if (each := _entry(row))]
+
+    async def expire(self, keep: float) -> int:
+        """As of ``Journal``."""
+        count = 0
+        while True:
+            now, found = cast("tuple[bytes, int]", await self._run("expire", self._age.now(), keep, EXPIRED))  # fmt: skip
+            self._age.at_least(float(now))
+            count += found
+            if found < EXPIRED:
+                return count
+
+    async def close(self) -> None:
+        """As of ``Journal``."""
+        from redis import RedisError
+
+        link, self._redis = self._redis, None
+        if link is not None:
+            with suppress(RedisError, OSError):
+                await link.aclose(close_connection_pool=True)
+
+    async def _run(self, name: str, *given: str | bytes | float) -> object:
+        return await self._asked(self._scripts[name](args=given, client=self._link))
+
+    async def _ask(self, *command: str | int) -> object:
+        asked: Awaitable[object] = self._link.execute_command(*command)  # type: ignore[no-untyped-call] # of redis-py
+        return await self._asked(asked)
+
+    @property
+    def _link(self) -> Redis:
+        if self._redis is None:
+            raise unavailable("it is closed")
+        return self._redis
+
+    async def _asked(self, answer: Awaitable[object]) -> object:
+        from redis import RedisError
+
+        try:
+            return await answer
+        except (RedisError, OSError) as error:
+            raise unavailable(error) from None
+
+
+def prepare(url: str) -> None:
+    """See that a Redis is there which keeps what it is given.
+
+    Raises:
+        ConfigError: when it cannot be used, or redis-py is not installed.
+    """
+    try:
+        import redis
+    except ImportError:
+        raise ConfigError("--state redis: needs the package redis: pip install './contrib/rlenv-serve[redis]' in a clone of rlenv") from None  # fmt: skip
+    try:
+        with redis.Redis.from_url(url, socket_timeout=WAIT, socket_connect_timeout=WAIT) as link:
+            link.set("rlenv:version", VERSION, nx=True)
+            version, settings = link.get("rlenv:version"), _settings(link)
+    except (redis.RedisError, OSError, ValueError) as error:
+        raise ConfigError(f"--state: the Redis at {_place(url)} cannot be used: {error}") from None
+    if version != VERSION:
+        raise ConfigError(f"--state: the Redis at {_place(url)} has a journal of version {version!r:.20}, and this server reads version 1; name another database, as in redis://HOST/1")  # fmt: skip
+    if settings.get("maxmemory-policy", "noeviction") != "noeviction":
+        raise ConfigError(f"--state: the Redis at {_place(url)} removes episodes when its memory is full; set `maxmemory-policy noeviction`")  # fmt: skip
+    if settings.get("appendonly") == "no":
+        logger.warning("the Redis of --state has no append-only file: episodes that are open are lost when it ends")  # fmt: skip
+
+
+def _settings(link: redis.Redis) -> Mapping[str, str]:
+    from redis import ResponseError
+
+    try:
+        return cast("Mapping[str, str]", link.config_get("maxmemory-policy", "appendonly"))
+    except ResponseError:  # some who host it do not tell
+        return {}
+
+
+def _place(url: str) -> str:
+    """Where it is, without the password."""
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        return f"{parts.hostname or parts.path}:{parts.port or 6379}"
+    return "this URL"
+
+
+def _entry(found: Sequence[bytes | None]) -> Entry | None:
+    begun, steps, stop, verdict = found
+    if begun is None or steps is None:
+        return None
+    ended = None if stop is None else Ended(stop.decode(), verdict or b"")
+    return Entry(_begun(begun), int(steps), ended)

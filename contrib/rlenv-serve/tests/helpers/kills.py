@@ -1,0 +1,237 @@
+"""Servers, or their store, killed again and again under load; nothing that was acknowledged may be lost or doubled.
+
+As a script: ``python kills.py sqlite|redis server|store KILLS`` prints what was done and how long it took to be ready again.
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from attrs import define, field
+from serving import Answered, Client
+
+FILES = {
+    "env.toml": """
+name = "counting"
+[tasks]
+path = "tasks.jsonl"
+prompt = "prompt"
+answer = "answer"
+id = "id"
+[harness]
+kind = "tool-use"
+tools = ["./tools.py:count"]
+[[stage]]
+use = "core/equal"
+""",
+    "tasks.jsonl": '{"id": "a", "prompt": "Count.", "answer": "right"}\n',
+    "tools.py": '''
+from rlenv_plugin_agent import ToolContext, tool
+
+@tool(where="inline", deterministic=True)
+def count(context: ToolContext) -> int:
+    """How many messages the policy wrote before."""
+    return context.turn
+''',
+}
+LATE = 60.0  # seconds in which a request must be answered, kills included
+
+
+class Killed(Protocol):
+    """What is killed: a server, or the store of one."""
+
+    def kill(self) -> None:
+        """End it, and start it anew."""
+
+
+def environment(folder: Path) -> Path:
+    """An env.toml in a folder."""
+    for name, held in FILES.items():
+        (folder / name).write_text(held)
+    return folder / "env.toml"
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+class Process:
+    """``rlenv serve`` on a port of its own, which stays the same.
+
+    Args:
+        env: the env.toml.
+        state: the URL.
+    """
+
+    def __init__(self, env: Path, state: str) -> None:
+        self.port, self.ready = free_port(), list[float]()
+        self.command = [sys.executable, "-m", "rlenv", "serve", str(env), "--port", str(self.port), "--state", state]  # fmt: skip
+        self.command += ["--trajectories", "memory:"]
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it is ready."""
+        started = time.perf_counter()
+        self.process = subprocess.Popen(self.command, stderr=subprocess.DEVNULL)
+        while not is_ready(self.port):
+            assert self.process.poll() is None, "the server did not start"
+            assert time.perf_counter() - started < LATE
+            time.sleep(0.01)
+        self.ready.append(time.perf_counter() - started)
+
+    def kill(self) -> None:
+        """``kill -9``, and start it anew."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.start()
+
+    def end(self) -> None:
+        """As an operator ends it."""
+        self.process.terminate()
+        assert self.process.wait(LATE) == 0
+
+
+def is_ready(port: int) -> bool:
+    try:
+        return Client(port)("GET", "/readyz").status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+@define
+class Load:
+    """Clients that play episodes, one request after the other, and send each again until it is answered.
+
+    Args:
+        ports: of the servers; each request goes to any of them.
+    """
+
+    ports: Sequence[int]
+    played: dict[str, list[tuple[str, object, Answered]]] = field(factory=dict)
+    failed: list[str] = field(factory=list)
+    retried: int = 0
+    stopped: threading.Event = field(factory=threading.Event)
+
+    def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answered:
+        """Ask until it is answered."""
+        until = time.monotonic() + LATE
+        while True:
+            try:
+                got = Client(random.choice(self.ports))(method, path, body, **headers)
+            except (OSError, http.client.HTTPException):
+                got = None
+            if got is not None and got.status != 503:
+                return got
+            assert time.monotonic() < until, f"{method} {path}: not answered for {LATE} s: {got}"
+            self.retried += 1
+            time.sleep(0.02)
+
+    def play(self, seed: int) -> None:
+        """Episodes, until it is to stop."""
+        try:
+            draw = random.Random(seed)
+            for number in itertools.count():
+                self.episode(f"{seed}.{number}", draw)
+                if self.stopped.is_set():
+                    return
+        except BaseException as error:
+            self.failed.append(f"{type(error).__name__}: {error}")
+
+    def episode(self, name: str, draw: random.Random) -> None:
+        """One episode: calls that each must give their number, and an answer."""
+        begun = self.ask("POST", "/episodes", {"task_id": "a"}, Idempotency_Key=name)
+        assert begun.status == 201, begun
+        path, steps = f"/episodes/{begun.body['episode_id']}", draw.randint(2, 12)
+        said = draw.choice(["right", "wrong"])
+        bodies = [{"action": "count"}] * steps + [{"action": "submit", "answer": said}]
+        for number, body in enumerate(bodies, 1):
+            key = f"{name}.{number}"
+            got = self.ask("POST", f"{path}/steps", body, Idempotency_Key=key)
+            assert got.status == 200, (number, got)
+            assert got.body["step"] == number, (number, got)
+            assert got.body["text"] == (str(number - 1) if number <= steps else ""), (number, got)
+            self.played.setdefault(path, []).append((key, body, got))
+        assert got.body["reward"] == float(said == "right"), got
+
+    def check(self) -> int:
+        """Every acknowledged step and reward is there once, and is answered as it was; how many steps."""
+        for path, steps in self.played.items():
+            state = self.ask("GET", path).body
+            assert (state["status"], state["steps"]) == ("done", len(steps)), state
+            assert self.ask("GET", f"{path}/reward").body["reward"] == steps[-1][2].body["reward"]
+            for key, body, got in steps[:: max(1, len(steps) - 1)]:
+                again = self.ask("POST", f"{path}/steps", body, Idempotency_Key=key)
+                assert (again.status, again.body) == (got.status, got.body), (again, got)
+        return sum(map(len, self.played.values()))
+
+
+@contextmanager
+def under_load(ports: Sequence[int], clients: int) -> Iterator[Load]:
+    """Clients that play until the block ends; then all they did is checked."""
+    load = Load(ports)
+    threads = [threading.Thread(target=load.play, args=(each,)) for each in range(clients)]
+    for each in threads:
+        each.start()
+    try:
+        yield load
+    finally:
+        load.stopped.set()
+        for each in threads:
+            each.join(2 * LATE)
+    assert not load.failed, load.failed
+
+
+def kill_under_load(
+    ports: Sequence[int], killed: Callable[[], object], kills: int, pause: float = 0.5
+) -> tuple[Load, int]:
+    """The load, and how many steps were acknowledged, each exactly once."""
+    draw = random.Random(kills)
+    with under_load(ports, clients=6) as load:
+        for _ in range(kills):
+            time.sleep(draw.uniform(pause / 3, pause))
+            killed()
+            assert not load.failed, load.failed
+        time.sleep(pause)
+    return load, load.check()
+
+
+def main(store: str, what: str, kills: int) -> None:
+    from stores import state_of
+
+    with tempfile.TemporaryDirectory() as folder, state_of(store, Path(folder)) as (state, restart):
+        env = environment(Path(folder))
+        servers = [Process(env, state) for _ in range(2)]
+        try:
+            turns = itertools.cycle(servers)
+            killed = (lambda: next(turns).kill()) if what == "server" else restart
+            started = time.perf_counter()
+            load, steps = kill_under_load([each.port for each in servers], killed, kills)
+            ready = [each for server in servers for each in server.ready[1:]]
+            slowest = f", ready again in {max(ready):.2f} s at most" if ready else ""
+            print(f"{store}, {kills} kills of the {what} in {time.perf_counter() - started:.0f} s: {len(load.played):,} episodes and {steps:,} steps acknowledged, each there once; {load.retried:,} requests sent again{slowest}")  # fmt: skip
+            for each in servers:
+                each.end()
+        finally:
+            for each in servers:
+                each.process.kill()
+
+
+if __name__ == "__main__":
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

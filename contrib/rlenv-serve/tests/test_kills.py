@@ -1,0 +1,85 @@
+"""``kill -9`` under load: no acknowledged step or reward is lost or doubled, with any store."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from journals import add_episodes, begun
+from kills import Process, environment, kill_under_load
+from serving import Client
+from stores import state_of
+
+
+class Stand(NamedTuple):
+    """Two servers on one store."""
+
+    servers: list[Process]
+    restart_store: Callable[[], object]
+
+    @property
+    def ports(self) -> list[int]:
+        return [each.port for each in self.servers]
+
+
+@pytest.fixture
+def stand(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stand]:
+    """Servers on a store whose kind is the parameter."""
+    found = list[Process]()
+    with state_of(request.param, tmp_path) as (state, restart):
+        try:
+            found += [Process(environment(tmp_path), state) for _ in range(2)]
+            yield Stand(found, restart)
+            for each in found:
+                each.end()
+        finally:
+            for each in found:
+                each.process.kill()
+                each.process.wait()
+
+
+KILLS = pytest.mark.parametrize(
+    "kills",
+    [3, pytest.param(25, marks=pytest.mark.slow)],  # slow: each kill is followed by a new start
+)
+
+
+@KILLS
+@pytest.mark.parametrize("stand", ["sqlite", "redis"], indirect=True)
+def test_servers_that_are_killed_lose_nothing(stand: Stand, kills: int) -> None:
+    turns = itertools.cycle(stand.servers)
+    load, steps = kill_under_load(stand.ports, lambda: next(turns).kill(), kills)
+
+    assert load.retried
+    assert steps > 10 * kills
+
+
+@KILLS
+@pytest.mark.parametrize("stand", ["redis"], indirect=True)
+def test_a_store_that_is_killed_loses_nothing(stand: Stand, kills: int) -> None:
+    _, steps = kill_under_load(stand.ports, stand.restart_store, kills)
+
+    assert steps > 10 * kills
+    assert all(len(each.ready) == 1 for each in stand.servers)  # none ended with it
+
+
+@pytest.mark.slow  # four servers start
+def test_a_server_with_100000_steps_is_ready_as_soon_as_one_without(tmp_path: Path) -> None:
+    env, ready = environment(tmp_path), list[float]()
+    for episodes in (0, 1000):
+        state = tmp_path / f"{episodes}.db"
+        add_episodes(state, episodes, 100)
+        process = Process(env, f"sqlite:{state}")
+        try:
+            process.kill()
+            ready.append(min(process.ready))
+            if episodes:
+                assert Client(process.port)("GET", f"/episodes/{begun(7).id}").body["steps"] == 100
+            process.end()
+        finally:
+            process.process.kill()
+
+    assert ready[1] - ready[0] < 2
