@@ -60,7 +60,7 @@ test-full: $(VENV)/.dev
 
 # What only some of the trainers' environments hold: examples/grpo trains with TRL on environments of these plugins, and
 # Gymnasium steps through episodes, which reach TRL and verl as samples.
-WITH_trl := $(patsubst %,-e ./%,$(addprefix plugins/rlenv-plugin-,agent sandbox code constraints judge math) examples/grpo/environments)
+WITH_trl := $(patsubst %,-e ./%,$(addprefix plugins/rlenv-plugin-,agent sandbox code constraints judge math) contrib/rlenv-serve examples/grpo/environments)
 WITH_gymnasium := -e ./plugins/rlenv-plugin-agent
 WITH_verl := $(WITH_gymnasium)
 WITH_openenv := $(WITH_gymnasium) -e ./contrib/rlenv-serve

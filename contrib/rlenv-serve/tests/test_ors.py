@@ -31,7 +31,7 @@ def test_a_session_is_an_episode_with_a_reward_at_its_end(ask: Client) -> None:
         "ok": True,
         "output": {
             "blocks": [{"text": "6", "detail": None, "type": "text"}],
-            "metadata": None,
+            "metadata": {"stop": None},
             "reward": None,
             "finished": False,
         },

@@ -127,12 +127,10 @@ def test_bodies_that_are_large_deep_or_no_json_are_4xx() -> None:
         session = begun(ask)
         for path in ("/create", "/call", "/score_group", "/tasks"):
             assert session("POST", path, b"x" * 50_000_000).status == 413, path
-            for body in (b"[" * 100_000, b'{"name": "\\ud800', b'{"input": {"a": -Infinity}}'):
+            for body in (b"[" * 100_000, b'{"name": "\\ud800', b"{-Infinity}", b"NaN"):
                 assert session("POST", path, body).status in (400, 422), path
-        for levels in (100_000, 70):
-            nested = b"[" * levels + b"]" * levels
-            deep = b'{"name": "echo", "input": {"text": %s}}' % nested
-            assert session("POST", "/call", deep).status == 400
+        deep = b'{"name": "echo", "input": {"text": %s}}' % (b"[" * 100_000 + b"]" * 100_000)
+        assert session("POST", "/call", deep).status == 400
         assert ask("GET", f"/episodes/{session.sid[:32]}").body["steps"] == 0
 
 
@@ -179,6 +177,34 @@ def test_a_session_that_is_deleted_while_it_begins_leaves_nothing(monkeypatch: p
 
             assert session("GET", "/prompt").status == 410
             assert begun(ask).sid
+
+
+@pytest.mark.parametrize(
+    "written", ["NaN", "-Infinity", "Infinity", "1e999", "[" * 100 + "]" * 100, '"x"]', "0x1"]
+)
+def test_arguments_that_json_has_not_are_the_policy_s_mistake_and_no_failed_request(
+    written: str,
+) -> None:
+    with echoes() as env, running(Server(served(env))) as ask:
+        session = begun(ask)
+        raw = session(
+            "POST", "/call", b'{"name": "spaces", "input": {"count": %s}}' % written.encode()
+        )
+        if written in ('"x"]', "0x1"):  # no client can send these: they write JSON, or NaN
+            assert raw.status == 400
+        else:
+            assert joined(raw.body).value["reason"] == "input_validation"
+        raw = session(
+            "POST", "/call", b'{"name": "echo", "input": {"text": "NaN \\"Infinity \\ud800 \\\\"}}'
+        )
+        assert joined(raw.body).value["output"]["blocks"][0]["text"] == 'NaN "Infinity \ufffd \\'
+        assert session("POST", "/create", b'{"split": "train", "index": NaN}').status == 422
+        assert (
+            ask(
+                "POST", f"/episodes/{session.sid[:32]}/steps", b'{"action": "echo", "text": NaN}'
+            ).status
+            == 400
+        )
 
 
 def test_a_stage_s_private_words_stay_on_the_server() -> None:

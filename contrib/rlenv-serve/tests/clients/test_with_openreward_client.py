@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
@@ -113,7 +114,7 @@ def test_a_call_and_its_refusals(client: Any) -> None:
     env = client.environments.get("sums", variant="sums")
     with env.session(split="train", index=3) as session:
         output = session.call_tool("add", {"a": 3, "b": 3})
-        assert (text_of(output), output.reward, output.finished, output.metadata) == ("6", None, False, None)  # fmt: skip
+        assert (text_of(output), output.reward, output.finished, output.metadata) == ("6", None, False, {"stop": None})  # fmt: skip
         for name, given, reason in (
             ("subtract", {}, "not_found"),
             ("add", {"a": "x", "b": 1}, "input_validation"),
@@ -194,6 +195,15 @@ def test_texts_arrive_as_they_were_sent(echo: Callable[[str], str], text: str) -
 def test_a_lone_surrogate_of_a_policy_ends_no_rollout(client: Any) -> None:
     with client.environments.get("echoes", variant="echoes").session(split="train", index=0) as session:  # fmt: skip
         assert text_of(session.call_tool("echo", {"text": "a\ud800b"})) == "a\ufffdb"
+
+
+@pytest.mark.parametrize("written", ['{"text": NaN}', '{"text": [-Infinity]}', '{"text": 1e999}', '{"text": %s}' % ("[" * 200 + "]" * 200)])  # fmt: skip
+def test_what_a_policy_writes_ends_no_rollout(client: Any, written: str) -> None:
+    with client.environments.get("echoes", variant="echoes").session(split="train", index=0) as session:  # fmt: skip
+        with pytest.raises(ToolCallError) as raised:
+            session.call_tool("echo", json.loads(written) | {"more": 1})
+        assert raised.value.reason == "input_validation"
+        assert session.call_tool("submit", {"answer": "0"}).reward == 1.0
 
 
 def test_a_call_is_made_once_although_its_stream_breaks(server: Client) -> None:

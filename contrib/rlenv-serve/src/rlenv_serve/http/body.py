@@ -16,6 +16,7 @@ T = TypeVar("T")
 # hold one, and the whole request would be refused.
 _SURROGATES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)  # fmt: skip
 REPLACED = rb"\ufffd"
+_NUMBERS = re.compile(rb'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)', re.DOTALL)  # outside of texts
 DRAINED = (
     64 << 20
 )  # bytes that are read and dropped: a client that is still sending would not see the answer
@@ -50,8 +51,14 @@ def too_large(limit: int) -> Problem:
     return Problem(413, "too_large", f"a body has at most {limit:,} bytes; send less in one request", Connection="close")  # fmt: skip
 
 
-def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int) -> T:
+def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient: bool = False) -> T:  # fmt: skip
     """JSON as a value of the decoder's type.
+
+    Args:
+        body: of the request.
+        decoder: of the type.
+        depth: levels of nested JSON.
+        lenient: NaN and infinities, which JSON has not and Python writes, are read as texts.
 
     Raises:
         Problem: 400 for what is not JSON, or nested more than ``depth`` levels deep; 422 for other values.
@@ -62,7 +69,9 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int) -> T:
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:
-            made = decoder.decode(_SURROGATES.sub(lambda found: REPLACED if found[1] else found[0], body))  # fmt: skip
+            body = _SURROGATES.sub(lambda found: REPLACED if found[1] else found[0], body)
+            body = _NUMBERS.sub(lambda found: b'"%s"' % found[1] if found[1] else found[0], body) if lenient else body  # fmt: skip
+            made = decoder.decode(body)
     except msgspec.ValidationError as error:
         raise invalid(str(error)[:MESSAGE]) from None
     except RecursionError:

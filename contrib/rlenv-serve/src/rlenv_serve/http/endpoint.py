@@ -90,6 +90,7 @@ class Endpoint:
         status: of a good answer.
         public: no key is needed.
         tag: the protocol, for the document and for metrics.
+        lenient: as of ``decode``, for what a policy wrote.
         errors: statuses that it may answer besides those that every operation may.
         headers: of requests that it reads, with a line on each, for the document.
         query: parameters of the query, likewise.
@@ -104,6 +105,7 @@ class Endpoint:
     status: int = 200
     public: bool = False
     tag: str = "rlenv"
+    lenient: bool = False
     errors: tuple[int, ...] = ()
     headers: dict[str, str] = field(factory=dict)
     query: dict[str, str] = field(factory=dict)
@@ -143,7 +145,7 @@ class Operation:
             call = Call(server, request, tenant)
             if endpoint.decoder is not None:
                 call.raw = await read(request, server.limits.body)
-                call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth)
+                call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth, lenient=endpoint.lenient)  # fmt: skip
             return answer(await endpoint.handler(call), endpoint.status)
         except Problem as problem:
             return problem.response()

@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Coroutine
 from functools import partial
 
+import msgspec
 from rlenv import Verdict
 
 from rlenv_serve.catalog import Served
+from rlenv_serve.http.body import decode
 from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import Problem, invalid, not_found
 from rlenv_serve.sessions import Answer, Session
@@ -20,6 +22,8 @@ from . import blocks
 from .life import scores_groups
 from .requests import Group, Object, ToolCall, opened, sid_of
 from .sse import HEADERS, failure, stream
+
+OBJECT = msgspec.json.Decoder(dict[str, object])
 
 
 async def call_tool(call: Call) -> object:
@@ -63,9 +67,13 @@ def _streamed(call: Call, resumed: str | None, work: object) -> object:
 async def _called(call: Call, found: Session | Entry, key: str) -> object:
     """The result of a call; one with the same key is made once."""
     asked, id_ = call.read(ToolCall), found.begun.id
-    if isinstance(found, Session) and (refused := _refused(found, asked)):
+    try:
+        given = decode(bytes(asked.input), OBJECT, call.server.limits.depth)
+    except Problem as problem:
+        return _no("input_validation", problem.detail)
+    if isinstance(found, Session) and (refused := _refused(found, asked.name, given)):
         return refused
-    action = action_of(asked.name, asked.input)
+    action = action_of(asked.name, given)
     try:
         async with call.server.turns.of(call.tenant.name):
             answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
@@ -78,17 +86,17 @@ async def _called(call: Call, found: Session | Entry, key: str) -> object:
     return _output(answer)
 
 
-def _refused(session: Session, asked: ToolCall) -> Object | None:
+def _refused(session: Session, name: str, given: Object) -> Object | None:
     """A call that is not made, and costs no step."""
     named = session.episode.named
-    if asked.name == SUBMIT:
+    if name == SUBMIT:
         if SUBMIT in named:  # of a server of tools, which is known only when the episode has begun
             return _no("name_collision", f"the environment has a tool {SUBMIT!r} of its own")
-        right = asked.input.keys() == {"answer"} and isinstance(asked.input["answer"], str)
+        right = given.keys() == {"answer"} and isinstance(given["answer"], str)
         return None if right else _no("input_validation", "answer: one string is required, and nothing else")  # fmt: skip
-    if asked.name not in named:
-        return _no("not_found", f"{asked.name[:64]!r} is not a valid tool; tools are {', '.join([*named, SUBMIT])}")  # fmt: skip
-    problem = named[asked.name].problem(asked.input)
+    if name not in named:
+        return _no("not_found", f"{name[:64]!r} is not a valid tool; tools are {', '.join([*named, SUBMIT])}")  # fmt: skip
+    problem = named[name].problem(given)
     return _no("input_validation", problem) if problem else None
 
 
@@ -104,8 +112,7 @@ def _output(answer: Answer) -> Object:
     if answer.done and answer.reward is None:
         raise Problem(500, "unscored", f"the verifier failed ({answer.fault}), so the episode has no reward: leave it out, it is not worth 0")  # fmt: skip
     made = [block for each in answer.messages for block in blocks.blocks(each.get("content"))]
-    metadata = {"stop": answer.stop} if answer.done else None
-    return {"ok": True, "output": {"blocks": made, "metadata": metadata, "reward": answer.reward, "finished": answer.done}}  # fmt: skip
+    return {"ok": True, "output": {"blocks": made, "metadata": {"stop": answer.stop or None}, "reward": answer.reward, "finished": answer.done}}  # fmt: skip
 
 
 async def _scored(call: Call, served: Served, task_id: str, responses: list[str]) -> object:

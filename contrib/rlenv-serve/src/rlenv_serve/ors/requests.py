@@ -60,7 +60,9 @@ class ToolCall(msgspec.Struct):
     """A call of a tool; with ``task_id`` the result of one that was made before."""
 
     name: str
-    input: dict[str, object] = {}
+    input: msgspec.Raw = msgspec.Raw(
+        b"{}"
+    )  # what a policy wrote: nothing in it makes the request invalid
     task_id: str | None = None
 
 

@@ -59,7 +59,7 @@ OF_ENVIRONMENT = (
 def _endpoint(row: _Row, path: str) -> Endpoint:
     summary = (row.handler.__doc__ or "").split("\n")[0].rstrip(".")
     headers = OF_SESSION if row.name in SESSIONS else {}
-    return Endpoint(row.method, path, row.handler, summary, row.takes, tag="ors", errors=row.errors, headers=headers)  # fmt: skip
+    return Endpoint(row.method, path, row.handler, summary, row.takes, tag="ors", lenient=True, errors=row.errors, headers=headers)  # fmt: skip
 
 
 ENDPOINTS: Sequence[Endpoint] = (
