@@ -92,6 +92,8 @@ def loaded(model: str, **options: Any) -> Environment:
         ("qwen-max", "Qwen/Qwen3-8B", "own family"),
         ("DeepSeek-R1-Distill-Llama-70B", "llama3.1", "own family"),
         ("judge-70b", "qwen", "its name tells none"),
+        ("Qwen/Qwen2.5-72B-Instruct", "run-7", "policy_family tells none"),
+        ("gpt-4o", "our own", "policy_family tells none"),
     ],
 )
 def test_a_judge_of_the_policy_s_family_or_of_none_is_refused(
@@ -111,6 +113,9 @@ def test_an_unknown_judge_counts_as_independent_once_its_family_is_said() -> Non
         "family": "ours",
     }
     loaded("judge-70b", judge=judge, policy_family="qwen").close()
+    loaded("judge-70b", judge=judge, policy_family="run-7").close()
+    with pytest.raises(ConfigError, match="own family 'Ours 2'"):
+        loaded("judge-70b", judge=judge, policy_family="Ours 2")
 
 
 @pytest.mark.parametrize(

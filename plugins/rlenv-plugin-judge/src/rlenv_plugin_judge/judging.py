@@ -171,7 +171,8 @@ class Judging:
     Args:
         judge: where the judge is; see the table ``judge``.
         policy_family: who made the model that is trained ("qwen", or its name); a judge of that family is rejected,
-            and one whose family is neither given nor known from its name.
+            and one whose family is neither given nor known from its name.  A name that tells no known maker makes no
+            judge another's: then the judge's own family has to be given.
         policy_url: where that model is served; a judge there is rejected.
         allow_self: let a policy's own family or endpoint judge it all the same.
         attempts: how often a reply without a valid verdict is asked for again, all tries counted.
@@ -217,10 +218,10 @@ class Judging:
         policy = families(self.policy_family)
         for endpoint in judge.endpoints():
             own = families(endpoint.family, endpoint.model)
-            if policy and not own:
+            if policy and not (own and (endpoint.family or families("", self.policy_family))):
                 raise ConfigError(
-                    f"judge.family: the model {endpoint.model!r} may be of the policy's own family "
-                    f'{self.policy_family!r}, since its name tells none; say family = "...", or allow_self = true'
+                    f"judge.family: {endpoint.model!r} may be of the family {self.policy_family!r} too, since "
+                    f'{"policy_family" if own else "its name"} tells none; say family = "...", or allow_self = true'
                 )
             if policy & own:
                 raise ConfigError(
