@@ -9,24 +9,18 @@ from pathlib import Path
 from rlenv import Task
 from rlenv.hooks import Examples
 
-_BOXED = (
-    (r"So \boxed{18}.", r"<think>\boxed{1}</think>\boxed{\frac{1}{2}}", r"\fbox{x=\boxed{3}}"),
-    ("18", r"\boxed{}", r"\boxed{18", r"\boxed{1} or \boxed{2}", r"<think>\boxed{1}</think> 1"),
-)
-
 
 def examples() -> Mapping[str, Sequence[Examples]]:
     """Right and wrong responses for ``equal`` and ``boxed``."""
-    right, wrong = [], []
+    return {stage: [_examples(stage)] for stage in ("equal", "boxed")}
+
+
+def _examples(stage: str) -> Examples:
     lines = Path(__file__).with_name("examples.jsonl").read_text("utf-8").splitlines()
-    for at, row in enumerate(map(json.loads, lines)):
-        task = Task(row["prompt"], answer=row["answer"], id=f"math-{at:02}")
-        right += [(task, response) for response in row["right"]]
-        wrong += [(task, response) for response in row["wrong"]]
-    form = Task("Put your answer in a box.", answer="18", id="math-form")
-    gate = Examples(
-        right=[(form, response) for response in _BOXED[0]],
-        wrong=[(form, response) for response in _BOXED[1]],
-        gate_only=True,
+    rows = [row for row in map(json.loads, lines) if row.get("stage", "equal") == stage]
+    tasks = [Task(r["prompt"], answer=r["answer"], id=f"math-{at:02}") for at, r in enumerate(rows)]
+    right, wrong = (
+        [(task, response) for task, row in zip(tasks, rows, strict=True) for response in row[worth]]
+        for worth in ("right", "wrong")
     )
-    return {"equal": [Examples(right=right, wrong=wrong)], "boxed": [gate]}
+    return Examples(right, wrong, gate_only=stage == "boxed")

@@ -6,7 +6,7 @@ import re
 
 from .found import Claim, Extraction
 from .hedges import denied, rival_before, rival_behind
-from .statements import statements
+from .statements import statements, supposed
 from .tagged import hashes, tags
 from .values import is_plain, values
 
@@ -37,18 +37,14 @@ def _others(text: str, own: Claim, start: int, end: int) -> list[Claim]:
     if own.how != "statement":  # whose own rung has settled these
         others.append(rival_before(text, own, start))
         if not ends:
-            others += [c for c in statements(text, own.end, end) if _is_rival(text, c, own.end)]
+            others += [c for c in statements(text, own.end, end) if _is_rival(text, c)]
         others.append(_right_before(text, own, start))
     return [claim for claim in others if claim is not None]
 
 
-def _is_rival(text: str, claim: Claim, start: int) -> bool:
+def _is_rival(text: str, claim: Claim) -> bool:
     """Whether a statement behind the answer names a value outright, and not under a condition."""
-    if not is_plain(claim.text) or not values(claim.text):
-        return False
-    lead = text[max(start, claim.start - 120) : claim.start]
-    lead = lead[max(lead.rfind("\n"), lead.rfind(". ")) + 1 :]
-    return re.search(r"\b(?:if|had|were)\b", lead, re.IGNORECASE) is None
+    return is_plain(claim.text) and bool(values(claim.text)) and not supposed(text, claim)
 
 
 def _right_before(text: str, own: Claim, start: int) -> Claim | None:

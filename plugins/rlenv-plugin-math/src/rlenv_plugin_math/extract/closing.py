@@ -6,7 +6,7 @@ import re
 
 from .found import AMBIGUOUS, FOUND, MISSING, Claim, Extraction, found, nothing, rivals
 from .patterns import pattern
-from .readings import stated_value
+from .readings import refuses, stated_value
 from .sentences import sentences
 from .settle import TWICE
 from .statements import claim_of
@@ -87,7 +87,8 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
     stated = [
         s
         for s in spans[-8:]
-        if (values(text[s[0] : s[1]]) or (s is spans[-1] and _concludes(text[slice(*s)])))
+        if not refuses(text[slice(*s)])
+        and (values(text[slice(*s)]) or (s is spans[-1] and _concludes(text[slice(*s)])))
         and not _supposed().match(text, s[0])
     ]
     checks = [at for at, s in enumerate(stated) if at and _checking().match(text, s[0])]
@@ -104,9 +105,8 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
 def concluded(text: str, start: int, end: int) -> Extraction | None:
     """What the last sentence states, where it begins with a word that concludes."""
     spans = sentences(text, start, end)
-    if not spans or not _concluding().match(text, spans[-1][0]):
-        return None
-    last = closing(text, spans[-1][0], end)
+    concludes = spans and _concluding().match(text, spans[-1][0])
+    last = closing(text, spans[-1][0], end) if concludes else None
     return last if last and last.state == FOUND else None
 
 

@@ -51,7 +51,8 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         stated = None
     option = _option(plain)
     said = (option,) if option else (stated,) if stated else (*_said(clause), *bold)
-    tried = [text]
+    aside = stated and plain[len(clause) :].lstrip()[:1] in ("(", "（")  # "12 (and not 15)"
+    tried = [] if aside else [text]
     for reading in (clause if clause != plain.strip() else None, *said):
         if reading and reading not in tried:
             tried.append(reading)
@@ -185,7 +186,7 @@ def _measure(clause: str, at: int) -> str:
 
 def refuses(text: str) -> bool:
     """Whether a text has values and denies all of them: "12 is not it"."""
-    stated = values(text)
+    stated = values(text) if " " in text else []
     return bool(stated) and not _affirmed(text, stated)
 
 

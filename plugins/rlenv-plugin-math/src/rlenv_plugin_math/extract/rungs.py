@@ -10,7 +10,7 @@ from .fields import fields
 from .found import EMPTY, Claim, Extraction, found, nothing
 from .readings import refuses
 from .settle import settle
-from .statements import statements
+from .statements import statements, supposed
 from .tagged import hashes, tags
 from .values import is_plain, values
 
@@ -52,7 +52,8 @@ def statement(text: str, start: int, end: int) -> Extraction | None:
     if every and not any(c.text for c in every):
         return nothing("nothing follows an announcement", state=EMPTY, how="statement")
     claims = [c for c in every if c.text and not refuses(c.text)]
-    return _announced(text, claims) if claims else None
+    firm = [c for c in claims[1:] and claims if not supposed(text, c)]
+    return _announced(text, firm or claims) if claims else None
 
 
 def result(text: str, start: int, end: int) -> Extraction | None:

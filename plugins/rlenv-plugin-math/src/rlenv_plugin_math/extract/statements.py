@@ -23,6 +23,8 @@ _empty_talk = pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_condition = pattern(r"\b(?:if|had|were|would\s+be)\b")
+_ended = pattern(r"\n|[.!?]\s|[。！？]")
 _option = pattern(r"[(*_ $]{0,4}([A-J])(?=[).,;:*_ $]*(?:\Z|[.,;:*)]|(?:or|and|but|also)\b))", 0)
 
 
@@ -46,6 +48,12 @@ def statements(text: str, start: int, end: int, *, weak: bool = False) -> list[C
         if not asked and not _empty_talk().match(claim.text):
             claims.append(claim)
     return claims
+
+
+def supposed(text: str, claim: Claim) -> bool:
+    """Whether the words before a claim in its sentence say that it holds under a condition."""
+    lead = _ended().split(text[max(0, claim.start - 120) : claim.start])[-1]
+    return _condition().search(lead) is not None
 
 
 def _tail(text: str, at: int, end: int) -> Claim:

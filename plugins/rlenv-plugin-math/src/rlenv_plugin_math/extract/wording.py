@@ -6,7 +6,8 @@ from .patterns import DENIED_THAT, pattern
 
 clause = pattern(
     r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas|(?:so\s*,?\s+)?in\s+total))\b"
-    r"|\s[–—]\s|\s-\s(?=[a-z]{2})"
+    r"|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)"
+    r"|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
 )
 
 joint = pattern(
@@ -45,7 +46,7 @@ condition = pattern(
 
 # Behind a dash or a comma: words that take back what stood before it.
 doubt_ahead = pattern(
-    r"[\s,]*(?:no\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:(?:this|that|it)\s+)?(?:is\s+)+(?:wrong|incorrect|not)\b|not\s+(?:the\s+)?(?:correct\s+|right\s+)?(?:answer|solution|correct|right)\b)"
+    r"[\s,]*(?:no\b|unless\b|wait|actually|or\b|maybe|perhaps|sorry|rather|(?:(?:this|that|it)\s+)?(?:is\s+)+(?:wrong|incorrect|not)\b|not\s+(?:the\s+)?(?:correct\s+|right\s+)?(?:answer|solution|correct|right)\b)"
 )
 
 letter = pattern(

@@ -31,7 +31,9 @@ _SEAM = rf"(?<={_UNSPACED})(?=[0-9A-Za-z０-９$\\(−-])|(?<=[0-9A-Za-z０-９$
 _CHINESE = re.compile("[这個这為错錯对們们嗎吗还還是不]|答案")  # what no Japanese text is without
 _READ = 200_000  # characters at the end of a text that are read in other languages than English
 _NOUNS = words_of("answer result option total correct_answer correct_option final_answer")
-_VALUE = r"\s*(?:[—–-]\s+)?(?=\$|\\[(\[a-z]|[-−+]?\d+(?![\d:)])|[A-J]\b(?![:)])|[a-z]\s?=)"
+_VALUE = (
+    r"\s*(?:[—–-]\s+)?(?=\$|\\[(\[a-z]|[-−+]?\d+(?![\d:)])|[A-J]\b(?![:)])|\([A-J]\)|[a-z]\s?=)"
+)
 
 
 class Read:
