@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 
 import pytest
 from ors_wire import Ors, Streamed, begun, echoes, joined, talk
 from rlenv import Environment
-from rlenv_plugin_agent import Harness
+from rlenv_plugin_agent import Harness, tool
 from rlenv_serve import Server
 from serving import SECRET, TASKS, Client, broken, running, same, served, single, sums
 
@@ -157,6 +158,24 @@ def test_where_a_message_ends_nothing_there_is_no_terminal_tool() -> None:
         assert "End" not in {each["name"]: each["description"] for each in told["tools"]}["submit"]
         assert session.call("submit", answer="6").value["output"]["finished"] is False
         assert session.call("done").value["output"]["reward"] == 0.0
+
+
+def test_a_tool_named_submit_that_an_episode_brings_is_a_collision() -> None:
+    @tool(where="inline", deterministic=True)
+    def submit(answer: str) -> str:
+        """Hand in."""
+        return answer
+
+    class Source:
+        async def open_tools(self, stack: AsyncExitStack) -> list[object]:
+            return [submit]
+
+    tables = {"harness": Harness("agentic"), "more": Source()}
+    with Environment("more", same, TASKS, tables=tables) as env, running(Server(served(env))) as ask:  # fmt: skip
+        session = begun(ask)
+
+        assert session.call("submit", answer="0").value["reason"] == "name_collision"
+        assert session.call("done").value["output"]["finished"] is True
 
 
 @pytest.mark.parametrize(

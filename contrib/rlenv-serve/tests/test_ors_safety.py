@@ -12,6 +12,7 @@ from rlenv import Environment, Task, stage
 from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
+from rlenv_serve.state import open_journal
 from serving import SECRET, TASKS, Client, running, same, served, sums
 
 
@@ -120,6 +121,27 @@ def test_a_client_that_is_silent_loses_its_session() -> None:
 
             assert silent("GET", "/prompt").status == 410
             assert there("GET", "/prompt").status == 200
+
+
+def test_a_client_that_talks_to_another_server_keeps_its_session(tmp_path: Path) -> None:
+    state, limits = f"sqlite:{tmp_path / 'state.db'}", Limits(idle=0.3)
+    with (
+        sums() as env,
+        running(Server(served(env), limits=limits, journal=open_journal(state))) as first,
+        running(Server(served(env), limits=limits, journal=open_journal(state))) as second,
+    ):
+        session = begun(first)
+        session.ask = second
+        for _ in range(5):
+            asyncio.run(asyncio.sleep(0.1))
+            assert session("POST", "/ping").status == 200
+        begun(first)
+        run = session.call("add", a=1, b=2)
+        session.ask = first
+        assert session.call("add", run.task_id, a=1, b=2) == run
+        assert session.call("submit", answer="0").value["output"]["reward"] == 1.0
+        session.ask = second
+        assert session.call("add", a=1, b=2).value["reason"] == "episode_finished"
 
 
 def test_bodies_that_are_large_deep_or_no_json_are_4xx() -> None:

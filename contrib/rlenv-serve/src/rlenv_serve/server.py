@@ -53,7 +53,7 @@ class Server:
         self.verifier, self.kept = Verifier(self.turns, self.limits, self.metrics), Kept()
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
-        self.ors = OrsSessions(self.sessions, self.limits)
+        self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
         self.ready = False
 
     @asynccontextmanager

@@ -36,10 +36,11 @@ class OrsSessions:
     Args:
         sessions: the episodes.
         limits: ``idle`` is how long a client may be silent before its session is deleted.
+        alone: no other process has these episodes; where one may, what this one hears does not say that a client is silent.
     """
 
-    def __init__(self, sessions: Sessions, limits: Limits) -> None:
-        self._sessions, self._limits = sessions, limits
+    def __init__(self, sessions: Sessions, limits: Limits, *, alone: bool) -> None:
+        self._sessions, self._limits, self._alone = sessions, limits, alone
         self._key = hmac.new(secret(), b"rlenv ors session", "sha256").digest()
         self._opening: dict[str, asyncio.Task[Session]] = {}
         self._heard: dict[str, tuple[Tenant, float]] = {}  # open episodes; the longest silent first
@@ -89,7 +90,7 @@ class OrsSessions:
         if await self._has(tenant, id_) or id_ in self._opening:
             raise Problem(400, "session_exists", "Session already exists")
         self._deleted.pop(id_, None)
-        self._heard[id_] = tenant, time.monotonic()
+        self._hear(tenant, id_)
         made = self._opening[id_] = asyncio.create_task(self._sessions.begin(tenant, served, task, key=id_, id=id_))  # fmt: skip
         await asyncio.wait({made}, timeout=SETUP)
         if made.done():
@@ -117,8 +118,7 @@ class OrsSessions:
             if problem.status == 404:
                 raise not_found("Active environment not found: POST /create begins one in this session") from None  # fmt: skip
             raise
-        self._heard.pop(id_, None)
-        self._heard[id_] = tenant, time.monotonic()
+        self._hear(tenant, id_)
         return session
 
     async def ping(self, tenant: Tenant, sid: str) -> None:
@@ -140,6 +140,11 @@ class OrsSessions:
     def ended(self, id: str) -> None:  # noqa: A002 - the field's name
         """The episode has ended: silence of its client costs nothing any more."""
         self._heard.pop(id, None)
+
+    def _hear(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
+        self._heard.pop(id, None)
+        if self._alone:
+            self._heard[id] = tenant, time.monotonic()
 
     async def _forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         self._heard.pop(id, None)
