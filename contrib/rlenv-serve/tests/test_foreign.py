@@ -41,7 +41,13 @@ def refused(ask: Client, **headers: str) -> int:
 
 def test_pages_of_others_and_names_that_were_pointed_here_are_rejected(server: Client) -> None:
     home = f"http://127.0.0.1:{server.port}"
-    for origin in ("http://evil.example", "null", "http://127.0.0.1:1", f"{home}.evil.example"):
+    for origin in (
+        "http://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        f"{home}.evil.example",
+        f"http://evil-{home[7:]}",
+    ):
         assert refused(server, Origin=origin) == 403
         assert server("POST", "/mcp/sums", HELLO, Origin=origin).status == 403
         assert server("DELETE", "/mcp/sums", Origin=origin).status == 403

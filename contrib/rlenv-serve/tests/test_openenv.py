@@ -184,6 +184,20 @@ def test_what_is_told_over_http_has_no_task_and_no_answer(ask: Client) -> None:
     assert ask("GET", "/openenv/nothing/health").status == 404
 
 
+def test_tasks_are_listed_as_references_that_reset_takes_by_their_ids(ask: Client) -> None:
+    assert ask("GET", "/openenv/sums/list_environments").body == ["sums"]
+    assert ask("GET", "/openenv/sums/sums/splits").body == ask("GET", "/sums/splits").body
+    assert ask("POST", "/openenv/sums/sums/num_tasks", {"split": "test"}).body == {"num_tasks": 2}
+    found = ask("POST", "/openenv/sums/sums/task", {"split": "train", "index": 3}).body["task"]
+    assert found == ask("POST", "/sums/task", {"split": "train", "index": 3}).body["task"]
+    assert len(ask("POST", "/openenv/sums/sums/task_range", {"split": "train", "start": 1, "stop": 3}).body["tasks"]) == 2  # fmt: skip
+    assert ask("POST", "/openenv/sums/sums/tasks", {"split": "none"}).status == 400
+    assert ask("GET", "/openenv/sums/nothing/splits").status == 404
+    with talking(ask) as talk:
+        seen = talk("reset", found)["data"]["observation"]
+        assert (seen["task_id"], seen["text"]) == (found["task_id"], "What is 3 + 3?")
+
+
 @pytest.mark.parametrize(("method", "name"), [("POST", "reset"), ("POST", "step"), ("GET", "state")])  # fmt: skip
 def test_episodes_are_not_stepped_over_http_and_the_error_says_where(ask: Client, method: str, name: str) -> None:  # fmt: skip
     got = ask(method, f"/openenv/sums/{name}")

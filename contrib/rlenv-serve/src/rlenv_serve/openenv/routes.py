@@ -31,6 +31,11 @@ async def schema(call: Call) -> object:
     return schemas(call.server.catalog.named(call.path["env"]))
 
 
+async def names(call: Call) -> object:
+    """The one environment that this address has."""
+    return [call.server.catalog.named(call.path["env"]).name]
+
+
 async def rpc(call: Call) -> object:
     """Sessions and tools; each error is one of JSON-RPC, at status 200."""
     served = call.server.catalog.named(call.path["env"])
@@ -54,6 +59,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("GET", "/openenv/{env}/health", health, "Whether the environment is served", public=True, tag=TAG, errors=(404,)),
     Endpoint("GET", "/openenv/{env}/metadata", described, "Name, description and version", tag=TAG, errors=(404,)),
     Endpoint("GET", "/openenv/{env}/schema", schema, "JSON Schemas of actions, observations, state and reset", tag=TAG, errors=(404,)),
+    Endpoint("GET", "/openenv/{env}/list_environments", names, "The environment, as routes of tasks name it", tag=TAG, errors=(404,)),
     Endpoint("POST", "/openenv/{env}/mcp", rpc, "Sessions and tools, as JSON-RPC", object, tag=TAG, errors=(404,)),
     *(
         Endpoint(method, f"/openenv/{{env}}/{name}", stateful, f"Not over HTTP: {name} is a frame of the WebSocket", tag=TAG, errors=(404, 409))

@@ -41,12 +41,15 @@ ROOT = (
     _Row("POST", "delete", life.delete, None, (400, 404)),
     _Row("POST", "delete_session", life.delete, None, (400, 404)),
 )
-OF_ENVIRONMENT = (
+OF_TASKS = (
     _Row("GET", "splits", tasks.splits, None, (404,)),
     _Row("POST", "tasks", tasks.tasks, OfSplit, (400, 404)),
     _Row("POST", "num_tasks", tasks.num_tasks, OfSplit, (400, 404)),
     _Row("POST", "task", tasks.task, OfIndex, (400, 404)),
     _Row("POST", "task_range", tasks.task_range, OfRange, (400, 404)),
+)
+OF_ENVIRONMENT = (
+    *OF_TASKS,
     _Row("GET", "tools", life.tools, None, (404,)),
     _Row("GET", "task_tools", life.task_tools, None, GONE),
     _Row("GET", "prompt", life.prompt, None, GONE),
@@ -65,4 +68,6 @@ def _endpoint(row: _Row, path: str) -> Endpoint:
 ENDPOINTS: Sequence[Endpoint] = (
     *(_endpoint(row, f"/{row.name}") for row in (*ROOT, *OF_ENVIRONMENT)),
     *(_endpoint(row, f"/{{env}}/{row.name}") for row in OF_ENVIRONMENT),
+    # OpenEnv has the routes of tasks too, below the address that its clients are given.
+    *(_endpoint(row, f"/openenv/{{base}}/{{env}}/{row.name}") for row in OF_TASKS),
 )
