@@ -24,6 +24,7 @@ from rlenv_audit.solved import plainly_in
         ("[1, 5]", "It is $[1,5]$."),
         ('["doc-1", "doc-2"]', "doc-1, doc-2"),
         ("1/2", "50%"),
+        ("1234", "It is 1,234, and no more."),
     ],
 )
 def test_what_may_be_the_answer_is_no_exploit(answer: object, response: str) -> None:
@@ -41,6 +42,7 @@ def test_what_may_be_the_answer_is_no_exploit(answer: object, response: str) -> 
         ("[1, 2, 3]", "Sort these: 3, 2, 1"),  # the order is the answer here
         ("none or all", "x"),
         ("D", "Die DDR"),
+        ("11, 24, 35", "Sort these: 24, 35 and 11"),  # a list is more than its first number
         ("1/2", "5%"),
         ("1/2", f"1/{'9' * 5000}"),  # more digits than Python reads
     ],

@@ -21,7 +21,7 @@ UNORDERED = re.compile(r"\\\{|\bor\b")  # a set, or solutions: in any order, in 
 # Of a whole solution, its last box is the answer.
 BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}")
 WORD = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"  # a letter or digit, but of Thai, Kana, Han and Hangul
-NUMBER = re.compile(r"[-\u2212]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
+NUMBER = re.compile(r"[-\u2212]?\d+(?:,\d+)*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
 
 
 def text_of(answer: Any) -> str | None:
