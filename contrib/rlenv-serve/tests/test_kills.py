@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -64,6 +65,32 @@ def test_a_store_that_is_killed_loses_nothing(stand: Stand, kills: int) -> None:
 
     assert steps > 10 * kills
     assert all(len(each.ready) == 1 for each in stand.servers)  # none ended with it
+
+
+@pytest.mark.parametrize("stand", ["sqlite"], indirect=True)
+def test_a_disk_that_takes_no_more_is_503_and_the_same_request_is_taken_when_it_does(
+    stand: Stand,
+) -> None:
+    server, other = stand.servers
+    ask = Client(server.port)
+    path = f"/episodes/{ask('POST', '/episodes', {'task_id': 'a'}).body['episode_id']}"
+    assert ask("POST", f"{path}/steps", {"action": "count"}).body["text"] == "0"
+
+    def limit(size: int) -> None:
+        hard = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+
+    limit(4096)  # of files: what is written beyond it fails as on a disk that is full
+    for _ in range(3):
+        full = ask("POST", f"{path}/steps", {"action": "count"}, Idempotency_Key="k")
+        assert (full.status, full.body["code"]) == (503, "state_unavailable")
+        assert full.headers["retry-after"] == "2"
+    assert ask("POST", "/episodes", {"task_id": "a"}).status == 503
+    assert [Client(each.port)("GET", path).body["steps"] for each in stand.servers] == [1, 1]
+    limit(resource.RLIM_INFINITY)
+    for each in (server, other):
+        got = Client(each.port)("POST", f"{path}/steps", {"action": "count"}, Idempotency_Key="k")
+        assert (got.status, got.body["step"], got.body["text"]) == (200, 2, "1")
 
 
 @pytest.mark.slow  # four servers start

@@ -35,6 +35,7 @@ FINISHED = "episode_finished"
 LOOK = 15.0  # seconds between looks for episodes that nobody uses
 ATTEMPTS = 20  # times that a step is taken anew since another process took one meanwhile
 LAST = 10.0  # seconds for the steps that run when the server ends; what they do is not journaled after that
+ARCHIVE = 1.0  # seconds that the answer to the last step waits for the store of trajectories
 LARGEST = 32 << 20  # bytes of the answer to one step
 
 
@@ -283,9 +284,16 @@ class Sessions:
         session.taken.append(taken)
         if end and session.verdict:
             self._metrics.verdict(session.served.name, session.verdict)
-            await self._archive.add(session.begun, end)
             await self._let_go(session)
+            kept = self._started_aside(self._archived(session.begun, end))
+            await asyncio.wait([kept], timeout=ARCHIVE)
         return answer
+
+    async def _archived(self, begun: Begun, end: Ended) -> None:
+        try:
+            await self._archive.add(begun, end)
+        except Exception:  # the reward stands
+            logger.exception("the trajectory of episode %s is not kept", begun.id)
 
     async def _played(self, session: Session, action: Action) -> Answer:
         episode = session.episode
