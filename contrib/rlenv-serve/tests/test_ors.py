@@ -226,6 +226,8 @@ def test_a_group_is_scored_in_order(ask: Client) -> None:
     assert got.value == {"scores": [{"reward": each, "metadata": None} for each in (1.0, 0.0, 1.0)]}
     assert "candidates [1]" in str(ask_group(session, [{"messages": [said("2")]}, {"messages": [said("break")]}]).error)  # fmt: skip
     assert session("POST", "/score_group", {"candidates": [{"messages": []}]}).status == 422
+    assert len(ask_group(session, candidates * 300).value["scores"]) == 900
+    assert ask_group(session, []).value == {"scores": []}
     assert session("POST", "/score_group", {"candidates": candidates * 400}).status == 422
     assert session.call("submit", answer="2").value["output"]["reward"] == 1.0
     assert ask_group(session, candidates).value is not None

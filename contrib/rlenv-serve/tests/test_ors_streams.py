@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import threading
@@ -17,7 +18,7 @@ from rlenv import Environment, stage
 from rlenv_serve import Limits, Server
 from rlenv_serve.ors import sse
 from rlenv_serve.state.memory import MemoryJournal
-from serving import Client, running, same, served, sums
+from serving import TASKS, Client, running, same, served, sums
 
 # White space of every sort, lone surrogates, what JSON escapes, and lengths around the border of a part.
 TEXTS = st.one_of(
@@ -201,6 +202,22 @@ def test_a_step_that_takes_too_long_is_an_error_of_the_stream() -> None:
 
         assert "not taken" in str(session.call("sleep", seconds=2.0).error)
         assert session.call("submit", answer="0").value["output"]["reward"] == 1.0
+
+
+def test_a_group_that_takes_too_long_has_no_scores_and_holds_nothing() -> None:
+    @stage(where="caller")
+    async def waits(visible: str) -> bool:
+        await asyncio.sleep(5)
+        return True
+
+    with Environment("waits", waits, TASKS) as env:
+        server = Server(served(env), limits=Limits(deadline=0.3, running=4))
+        with running(server) as ask:
+            said = {"role": "assistant", "blocks": [{"type": "text", "text": "x", "detail": None}]}
+            body = {"candidates": [{"messages": [said]}] * 20}
+            found = joined(begun(ask)("POST", "/score_group", body).body)
+            assert "no scores" in str(found.error)
+            assert (server.turns.running, server.ors._runs) == ({}, set())
 
 
 def test_a_verifier_that_gives_no_number_is_no_reward() -> None:

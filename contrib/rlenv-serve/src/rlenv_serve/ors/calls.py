@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from functools import partial
 
 import msgspec
-from rlenv import Verdict
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.body import decode
@@ -17,6 +14,8 @@ from rlenv_serve.sessions import Answer, Session
 from rlenv_serve.sessions.actions import SUBMIT
 from rlenv_serve.sessions.actions import call as action_of
 from rlenv_serve.state.journal import Entry
+from rlenv_serve.verify.requests import Job
+from rlenv_serve.verify.run import Run
 
 from . import blocks
 from .life import scores_groups
@@ -116,15 +115,13 @@ def _output(answer: Answer) -> Object:
 
 
 async def _scored(call: Call, served: Served, task_id: str, responses: list[str]) -> object:
-    task, server = served.task(task_id), call.server
-    work: list[Coroutine[object, object, Verdict]] = [served.env.aevaluate(task, each) for each in responses]  # fmt: skip
-    try:
-        async with server.turns.of(call.tenant.name):
-            verdicts = await asyncio.wait_for(asyncio.gather(*work), server.limits.deadline)
-    except TimeoutError:
-        raise Problem(504, "deadline", f"the group took more than {server.limits.deadline:g} s") from None  # fmt: skip
-    for each in verdicts:
-        server.metrics.verdict(served.name, each)
-    if unscored := [n for n, each in enumerate(verdicts) if not each.scored]:
-        raise Problem(500, "unscored", f"the verifier failed on candidates {unscored[:10]}: the group has no scores")  # fmt: skip
-    return {"scores": [{"reward": each.value, "metadata": None} for each in verdicts]}
+    """Each candidate is a turn of its tenant, as a response of ``/v1/verify`` is."""
+    task = served.task(task_id)
+    jobs = [Job(str(number), task, each) for number, each in enumerate(responses)]
+    run = Run(call.server.verifier, call.tenant, served, jobs)
+    await run.play()
+    values = [run.verdicts[number].value for number in range(len(jobs))]
+    if None in values:
+        unscored = [number for number, value in enumerate(values) if value is None][:10]
+        raise Problem(500, "unscored", f"the verifier failed on candidates {unscored}: the group has no scores")  # fmt: skip
+    return {"scores": [{"reward": value, "metadata": None} for value in values]}
