@@ -11,7 +11,8 @@ from starlette.responses import Response
 
 from . import health
 from .episodes import routes as episodes
-from .http.endpoint import Endpoint, route
+from .http.endpoint import Call, Endpoint, route
+from .http.openapi import document
 from .http.problems import Problem
 from .mcp import routes as mcp
 from .openenv import routes as openenv
@@ -36,6 +37,14 @@ ENDPOINTS: Sequence[Endpoint] = (
 )
 
 
+async def openapi(_: Call) -> object:
+    """This document."""
+    return document((*ENDPOINTS, DOCUMENT))
+
+
+DOCUMENT = Endpoint("GET", "/openapi.json", openapi, "The OpenAPI document", public=True)
+
+
 def application(server: Server) -> Starlette:
     """The server as an ASGI application, which opens the server when it starts and closes it when it ends."""
 
@@ -47,7 +56,7 @@ def application(server: Server) -> Starlette:
     handlers = {404: _missing, 405: _missing}
     for served in server.catalog.values():
         check_names(served)
-    routes = [socket_route(server), *(route(server, each) for each in ENDPOINTS)]
+    routes = [socket_route(server), *(route(server, each) for each in (DOCUMENT, *ENDPOINTS))]
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
 
 

@@ -45,5 +45,7 @@ ENDPOINTS: Sequence[Endpoint] = (
         tag="health",
         errors=(503,),
     ),
-    Endpoint("GET", "/metrics", metrics, "Counts for Prometheus", tag="health"),
+    Endpoint(
+        "GET", "/metrics", metrics, "Counts for Prometheus", tag="health", media=("text/plain",)
+    ),
 )

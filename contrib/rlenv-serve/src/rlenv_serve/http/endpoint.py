@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from rlenv_serve.keys import Tenant
 from rlenv_serve.server import Server
 
-from .answers import answer
+from .answers import JSON, answer
 from .body import decode, read
 from .origin import check_origin
 from .problems import Problem, invalid
@@ -94,6 +94,7 @@ class Endpoint:
         errors: statuses that it may answer besides those that every operation may.
         headers: of requests that it reads, with a line on each, for the document.
         query: parameters of the query, likewise.
+        media: the types of a good answer.
     """
 
     method: str
@@ -109,6 +110,7 @@ class Endpoint:
     errors: tuple[int, ...] = ()
     headers: dict[str, str] = field(factory=dict)
     query: dict[str, str] = field(factory=dict)
+    media: tuple[str, ...] = (JSON,)
     decoder: msgspec.json.Decoder[object] | None = field(init=False, repr=False, eq=False)
 
     @decoder.default

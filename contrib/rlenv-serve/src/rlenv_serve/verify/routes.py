@@ -94,7 +94,8 @@ ENDPOINTS: Sequence[Endpoint] = (
         VerifyRequest,
         VerifyAnswer,
         tag="verify",
-        errors=(403, 404, 409),
+        errors=(404, 409),
+        media=(JSON, LINES),
         headers={
             KEY: "a second request with this key is answered as the first was, for an hour",
             "Accept": f"{LINES}: one result a line, each as soon as it is there",

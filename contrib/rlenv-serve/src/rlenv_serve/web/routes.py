@@ -100,7 +100,9 @@ def _stages(slots: Sequence[Slot], depth: int) -> Iterator[str]:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("GET", "/", page, "The page for people", public=True, tag="page"),
+    Endpoint(
+        "GET", "/", page, "The page for people", public=True, tag="page", media=("text/html",)
+    ),
     Endpoint(
         "GET",
         "/assets/{name}",
@@ -109,6 +111,7 @@ ENDPOINTS: Sequence[Endpoint] = (
         public=True,
         tag="page",
         errors=(404,),
+        media=(*sorted({*KINDS.values()}),),
     ),
     Endpoint("GET", "/environments", environments, "Each environment with its parts", tag="page"),
     Endpoint("GET", "/episodes", episodes, "The newest episodes", tag="page"),

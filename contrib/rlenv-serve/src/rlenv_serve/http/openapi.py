@@ -1,0 +1,108 @@
+"""The OpenAPI 3.1 document of the server, from the table of its endpoints."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
+
+import msgspec
+
+from .answers import JSON
+from .endpoint import Endpoint
+from .problems import PROBLEM
+
+VERSION = "3.1.0"
+PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
+REF = "#/components/{}/{}"
+SCHEMES: Mapping[str, object] = {
+    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "basic": {"type": "http", "scheme": "basic", "description": "The key is the password."},
+}
+RETRY = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
+PROBLEM_SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "description": "An error, as RFC 9457 has it; `code` does not change, and `detail` says what to do.",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "code": {"type": "string"},
+        "detail": {"type": "string"},
+    },
+    "required": ["type", "title", "status", "code", "detail"],
+}
+
+
+def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
+    """The document of these operations."""
+    table = [*endpoints]
+    types = [kind for each in table for kind in (each.takes, each.gives) if kind is not None]
+    found, components = msgspec.json.schema_components(types, schema_hook=_any, ref_template=REF.format("schemas", "{name}"))  # fmt: skip
+    schemas = iter(found)
+    paths: dict[str, dict[str, object]] = {}
+    for each in table:
+        taken = next(schemas) if each.takes is not None else None
+        given = next(schemas) if each.gives is not None else {}
+        made = _operation(each, taken, given)
+        paths.setdefault(PARAMETER.sub(r"{\1}", each.path), {})[each.method.lower()] = made
+    return {
+        "openapi": VERSION,
+        "info": {"title": "rlenv serve", "version": "1", "description": "Environments for trainers and agents."},
+        "paths": paths,
+        "components": {
+            "schemas": {**components, "Problem": PROBLEM_SCHEMA},
+            "responses": {str(status): _problem(status) for status in sorted(_statuses(table))},
+            "securitySchemes": SCHEMES,
+        },
+    }  # fmt: skip
+
+
+def _any(_: type) -> dict[str, object]:
+    """``object`` is any value of JSON."""
+    return {"description": "any value of JSON"}
+
+
+def _operation(endpoint: Endpoint, taken: object, given: object) -> dict[str, object]:
+    good = {"description": HTTPStatus(endpoint.status).phrase, "content": {kind: {"schema": given if kind == JSON else {}} for kind in endpoint.media}}  # fmt: skip
+    if endpoint.status == HTTPStatus.NO_CONTENT:
+        del good["content"]
+    answers = {str(endpoint.status): good} | {str(status): {"$ref": REF.format("responses", status)} for status in _errors(endpoint)}  # fmt: skip
+    made: dict[str, object] = {
+        "operationId": f"{endpoint.method.lower()} {endpoint.path}",
+        "summary": endpoint.summary,
+        "description": inspect.cleandoc(endpoint.handler.__doc__ or endpoint.summary).split("\nRaises:")[0].strip(),
+        "tags": [endpoint.tag],
+        "parameters": _parameters(endpoint),
+        "responses": answers,
+        "security": [{}] if endpoint.public else [{name: []} for name in SCHEMES] + [{}],
+    }  # fmt: skip
+    if taken is not None:
+        made["requestBody"] = {"required": True, "content": {JSON: {"schema": taken}}}
+    return made
+
+
+def _parameters(endpoint: Endpoint) -> list[dict[str, object]]:
+    text = {"type": "string"}
+    path = [{"name": name, "in": "path", "required": True, "schema": text} for name in PARAMETER.findall(endpoint.path)]  # fmt: skip
+    given = (("query", endpoint.query), ("header", endpoint.headers))
+    others = [{"name": name, "in": place, "description": told, "schema": text} for place, table in given for name, told in table.items() if name != "Accept"]  # fmt: skip
+    return [*path, *others]
+
+
+def _errors(endpoint: Endpoint) -> Sequence[int]:
+    """Statuses of errors; 403 and 421 are those of pages of other sites."""
+    taken = {400, 413, 422, 429} if endpoint.takes is not None else set[int]()
+    keyed = set[int]() if endpoint.public else {401}
+    return sorted({403, 421, *endpoint.errors, *taken, *keyed})
+
+
+def _statuses(table: Iterable[Endpoint]) -> set[int]:
+    return {status for each in table for status in _errors(each)}
+
+
+def _problem(status: int) -> dict[str, object]:
+    made: dict[str, object] = {"description": HTTPStatus(status).phrase, "content": {PROBLEM: {"schema": {"$ref": REF.format("schemas", "Problem")}}}}  # fmt: skip
+    return made | ({"headers": RETRY} if status in (429, 503) else {})
