@@ -92,7 +92,6 @@ def test_an_unknown_task_stops_the_whole_request_before_anything_runs(ask: Clien
         ({"environment": "single", "items": [{"task": "t3", "response": "", "id": 1 << 60}]}, 422),
         ({"environment": "single", "items": [{"task": "t3", "response": "", "id": 1 << 600}]}, 422),
         ({"environment": "single", "items": [{"task": "t3", "response": ""}] * 1025}, 422),
-        (b'{"environment": "single", "items": [{"task": "t3", "response": "\\ud800"}]}', 400),
         (b'{"environment": "single", "items": [{"task": "t3", "response": ' + b"[" * 9999, 422),
         (b'{"environment": "single", "items": ' + b'[{"a": ' * 99_999, 400),
         (
@@ -106,6 +105,12 @@ def test_an_unknown_task_stops_the_whole_request_before_anything_runs(ask: Clien
 )
 def test_what_makes_no_sense_is_4xx(ask: Client, body: object, status: int) -> None:
     assert ask("POST", PATH, body).status == status
+
+
+def test_a_lone_surrogate_is_read_as_a_replacement_character(ask: Client) -> None:
+    body = b'{"environment": "single", "items": [{"task": "t3", "response": "6\\ud800"}]}'
+
+    assert ask("POST", PATH, body).body["results"][0]["reward"] == 0.0
 
 
 def test_a_verifier_that_fails_is_no_zero_and_says_why_to_the_operator_alone(
