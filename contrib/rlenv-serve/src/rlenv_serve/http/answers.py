@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from rlenv.authoring import dumps
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 JSON = "application/json"
 _encode = msgspec.json.Encoder().encode
@@ -18,6 +19,19 @@ def encode(value: object) -> bytes:
         return dumps(msgspec.to_builtins(value, enc_hook=str)).encode()
 
 
+class Json(Response):
+    """JSON as it is, with no other headers: made and sent faster than by ``Response``."""
+
+    def __init__(self, body: bytes, status: int = 200) -> None:
+        self.body, self.status_code, self.background = body, status, None
+        self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", JSON.encode())]  # fmt: skip
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})  # fmt: skip
+        await send({"type": "http.response.body", "body": self.body})
+
+
 def answer(value: object, status: int = 200) -> Response:
     """A response with this value, or the response itself."""
-    return value if isinstance(value, Response) else Response(encode(value), status, media_type=JSON)  # fmt: skip
+    return value if isinstance(value, Response) else Json(encode(value), status)  # fmt: skip

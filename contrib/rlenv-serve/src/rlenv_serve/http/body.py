@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from .problems import Problem, invalid
 
@@ -29,18 +29,17 @@ async def read(request: Request, limit: int) -> bytes:
     Raises:
         Problem: 413 for one that is longer than ``limit`` bytes; never more than that is kept.
     """
-    parts, size = list[bytes](), 0
-    try:
-        async for part in request.stream():
-            size += len(part)
-            if size <= limit:
-                parts.append(part)
-            elif size > limit + DRAINED:
-                break
-            else:
-                parts.clear()
-    except ClientDisconnect:
-        raise Problem(400, "disconnected", "the body ended early") from None
+    parts, size, more = list[bytes](), 0, True
+    while more and size <= limit + DRAINED:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise Problem(400, "disconnected", "the body ended early")
+        part, more = message.get("body", b""), message.get("more_body", False)
+        size += len(part)
+        if size <= limit:
+            parts.append(part)
+        else:
+            parts.clear()
     if size > limit:
         raise too_large(limit)
     return b"".join(parts)
@@ -78,7 +77,8 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient
         raise too_deep(depth) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise invalid(f"the body is not JSON: {str(error)[:MESSAGE]}", 400) from None
-    check_depth(made, depth)
+    if body.count(b"[") + body.count(b"{") > depth:  # else it cannot be deeper
+        check_depth(made, depth)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 import msgspec
@@ -39,6 +39,7 @@ class Call:
         tenant: whose request it is.
         body: as ``Endpoint.takes`` has it; None without.
         raw: the bytes of the body.
+        headers: of the request, by names in lower case; the first of each.
     """
 
     server: Server
@@ -46,6 +47,7 @@ class Call:
     tenant: Tenant
     body: object = None
     raw: bytes = b""
+    headers: Mapping[str, str] = field(factory=dict)
 
     @property
     def path(self) -> dict[str, str]:
@@ -59,7 +61,7 @@ class Call:
 
     def header(self, name: str) -> str:
         """A header, "" where there is none."""
-        return str(self.request.headers.get(name, ""))
+        return self.headers.get(name.lower(), "")
 
 
 def idempotency_key(call: Call) -> str:
@@ -142,9 +144,10 @@ class Operation:
     async def _answered(self, request: Request) -> Response:
         endpoint, server = self.endpoint, self.server
         try:
-            check_origin(request.headers, keyless=not server.keys.required)
-            tenant = Tenant() if endpoint.public else server.keys.tenant(request.headers)
-            call = Call(server, request, tenant)
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}  # fmt: skip
+            check_origin(headers, keyless=not server.keys.required)
+            tenant = Tenant() if endpoint.public else server.keys.tenant(headers)
+            call = Call(server, request, tenant, headers=headers)
             if endpoint.decoder is not None:
                 call.raw = await read(request, server.limits.body)
                 call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth, lenient=endpoint.lenient)  # fmt: skip

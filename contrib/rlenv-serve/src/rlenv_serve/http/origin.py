@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from .problems import Problem
@@ -28,6 +29,7 @@ def check_origin(headers: Mapping[str, str], *, keyless: bool) -> None:
         raise Problem(403, "foreign_origin", f"a page of {origin!r:.80} may not use this server from a browser")  # fmt: skip
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """Whether this name or address reaches its own machine alone."""
     if host == "localhost":
@@ -38,6 +40,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@lru_cache(256)
 def _name(host: str) -> str:
     try:
         return urlsplit(f"//{host}").hostname or ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from rlenv_serve.http.answers import JSON
+from rlenv_serve.http.answers import JSON, Json
 from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.http.watch import Watch
 
@@ -82,7 +82,7 @@ def _started(call: Call, run: Run, key: str) -> asyncio.Task[None]:
 
 
 async def _answer(run: Run) -> Response:
-    return Response(b'{"results":[' + b",".join(await run.encoded()) + b"]}", media_type=JSON)
+    return Json(b'{"results":[' + b",".join(await run.encoded()) + b"]}")
 
 
 ENDPOINTS: Sequence[Endpoint] = (

@@ -18,6 +18,9 @@ from rlenv_serve.sessions.answers import fault_kind, stage_rows
 from .requests import Job, VerifyResult
 from .verifier import Verifier
 
+ALONE = (
+    0.002  # seconds for which one response after another is judged: what is quick needs no tasks
+)
 DEADLINE = "deadline"  # the kind of fault of what the time of its request did not suffice for
 
 
@@ -40,6 +43,8 @@ class Run:
     done: bool = False
     _news: asyncio.Event = field(factory=asyncio.Event)
     _turn: asyncio.Lock = field(factory=asyncio.Lock)
+    _waits: bool = False  # for a worker, or for a turn
+    _timer: asyncio.TimerHandle = field(init=False)
 
     async def play(self, receive: Receive | None = None) -> None:
         """Judge all.  What is not done at the deadline is unscored.
@@ -53,21 +58,35 @@ class Run:
                     self._add(0, await self.verifier.verdict(self.tenant, self.served, self.jobs[0]))  # fmt: skip
                 else:
                     async with asyncio.TaskGroup() as group:
-                        group.create_task(self._lane(group, iter(range(len(self.jobs)))))
+                        await self._lanes(group, iter(range(len(self.jobs))))
             if watch.late:
                 self._end()
         finally:
             self.done = True
             self._news.set()
 
-    async def _lane(self, group: asyncio.TaskGroup, left: Iterator[int], lanes: int = 1) -> None:
-        """Judge one response after another; whoever takes one calls another lane for the next."""
+    async def _lanes(self, group: asyncio.TaskGroup, left: Iterator[int]) -> None:
+        """Judge one response after another; where they take long, several side by side."""
+        self._timer = asyncio.get_running_loop().call_later(ALONE, self._widen, group, left)
+        try:
+            await self._lane(left)
+        finally:
+            self._timer.cancel()
+
+    def _widen(self, group: asyncio.TaskGroup, left: Iterator[int]) -> None:
+        if not self._waits:
+            self._timer = asyncio.get_running_loop().call_later(ALONE, self._widen, group, left)
+            return
+        for _ in range(min(self.verifier.limits.running, len(self.jobs)) - 1):
+            group.create_task(self._lane(left))
+
+    async def _lane(self, left: Iterator[int]) -> None:
         for index in left:
-            if lanes < self.verifier.limits.running:
-                group.create_task(self._lane(group, left, lanes + 1))
-                lanes = self.verifier.limits.running
             await self.verifier.pause()
-            self._add(index, await self.verifier.verdict(self.tenant, self.served, self.jobs[index], self._turn))  # fmt: skip
+            self._waits = True
+            verdict = await self.verifier.verdict(self.tenant, self.served, self.jobs[index], self._turn)  # fmt: skip
+            self._waits = False
+            self._add(index, verdict)
 
     def _add(self, index: int, verdict: Verdict) -> None:
         self.verdicts[index] = verdict
@@ -92,7 +111,7 @@ class Run:
         """The results of a run that is done as JSON, in order."""
         lines = list[bytes]()
         for index in range(len(self.jobs)):
-            if len(self.jobs) > 1:
+            if index % 8 == 7:
                 await self.verifier.pause()
             lines.append(encode(self.result(index)))
         return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from time import perf_counter
 
 from rlenv import Fault, Verdict
@@ -17,7 +18,7 @@ from rlenv_serve.settings import Limits
 from .requests import Job
 
 logger = logging.getLogger("rlenv_serve")
-HELD = 0.0002  # seconds after which a large request lets others have the loop
+HELD = 0.0005  # seconds after which a large request lets others have the loop
 GUESS = 0.02  # seconds that a response takes in an environment that has judged none yet
 WEIGHT = 0.1  # of the newest response in the mean
 
@@ -36,6 +37,7 @@ class Verifier:
         self._metrics = metrics
         self._cost: dict[str, float] = {}
         self._began: float | None = None
+        self._paused: deque[asyncio.Future[None]] = deque()
 
     async def verdict(
         self, tenant: Tenant, served: Served, job: Job, line: asyncio.Lock | None = None
@@ -67,15 +69,24 @@ class Verifier:
         return verdict
 
     async def pause(self) -> None:
-        """Let others have the loop, where large requests have held it for long."""
-        while self._began is not None and perf_counter() - self._began > HELD:  # noqa: ASYNC110 - it waits for a turn of the loop
-            await asyncio.sleep(0)
+        """Let others have the loop, where large requests have held it for long in this turn of it."""
+        loop = asyncio.get_running_loop()
         if self._began is None:
             self._began = perf_counter()
-            asyncio.get_running_loop().call_soon(self._turned)
+            loop.call_soon(self._turned, loop)
+        elif self._paused or perf_counter() - self._began > HELD:
+            turn = loop.create_future()
+            self._paused.append(turn)
+            await turn
 
-    def _turned(self) -> None:
+    def _turned(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A turn of the loop begins: the first of those that wait goes on."""
         self._began = None
+        while self._paused and self._began is None:
+            if not (turn := self._paused.popleft()).done():
+                turn.set_result(None)
+                self._began = perf_counter()
+                loop.call_soon(self._turned, loop)
 
     def _learn(self, served: Served, verdict: Verdict) -> None:
         """What a response keeps a worker for; stages that only wait keep none."""
