@@ -60,9 +60,8 @@ class ToolCall(msgspec.Struct):
     """A call of a tool; with ``task_id`` the result of one that was made before."""
 
     name: str
-    input: msgspec.Raw = msgspec.Raw(
-        b"{}"
-    )  # what a policy wrote: nothing in it makes the request invalid
+    # What a policy wrote: nothing in it makes the request invalid.
+    input: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
     task_id: str | None = None
 
 
