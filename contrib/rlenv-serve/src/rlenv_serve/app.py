@@ -22,6 +22,7 @@ from .ors import routes as ors
 from .server import Server
 from .tools import check_names
 from .trajectories import routes as trajectories
+from .verify import compat
 from .verify import routes as verify
 from .web import routes as web
 
@@ -34,6 +35,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *openenv.ENDPOINTS,
     *mcp.ENDPOINTS,
     *verify.ENDPOINTS,
+    *compat.ENDPOINTS,
     *ors.ENDPOINTS,
 )
 

@@ -12,7 +12,7 @@ from rlenv_serve.http.answers import JSON, Json
 from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.http.watch import Watch
 
-from .requests import VerifyAnswer, VerifyRequest, jobs
+from .requests import Item, VerifyAnswer, VerifyRequest, jobs
 from .run import Run
 
 LINES = "application/x-ndjson"
@@ -72,6 +72,16 @@ async def verify(call: Call) -> object:
     async with Watch(call.request.receive):
         await asyncio.shield(task)
     return await _answer(run)
+
+
+async def judged(call: Call, environment: str, items: Sequence[Item]) -> Run:
+    """The verdicts of these responses, for a route of another form."""
+    server = call.server
+    served = server.catalog.named(environment)
+    server.turns.admit(call.tenant.name)
+    run = Run(server.verifier, call.tenant, served, await jobs(served, items, call.tenant, server.limits.items))  # fmt: skip
+    await run.play(call.request.receive)
+    return run
 
 
 def _started(call: Call, run: Run, key: str) -> asyncio.Task[None]:
