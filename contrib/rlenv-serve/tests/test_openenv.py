@@ -8,7 +8,7 @@ import pytest
 from rlenv import ConfigError, Environment
 from rlenv_plugin_agent import End, Harness, tool
 from rlenv_serve import Limits, Server, application
-from serving import SECRET, TASKS, Client, running, same, served, single, sums
+from serving import SECRET, TASKS, Client, add, running, same, served, single, sums
 from sockets import talking
 
 
@@ -127,6 +127,16 @@ def test_a_game_takes_values_and_gives_them() -> None:
         assert talk("step", value={"go": 1})["data"]["observation"]["value"] == {"room": 1}
         assert talk("step", value={"go": 2})["data"]["done"] is True
         assert ask("GET", "/openenv/game/schema").body["action"]["required"] == ["message"]
+
+
+def test_submit_is_described_as_what_it_does() -> None:
+    env = Environment("agent", same, TASKS, tables={"harness": Harness("agentic", tools=[add])})
+    with env, running(Server(served(env))) as ask, talking(ask, "agent") as talk:
+        before = talk("step", type="list_tools")["data"]["observation"]["tools"]
+        talk("reset", task_id="t3")
+        assert talk("step", type="list_tools")["data"]["observation"]["tools"] == before
+        assert "End" not in {each["name"]: each["description"] for each in before}["submit"]
+        assert talk("step", tool_name="submit", arguments={"answer": "6"})["data"]["done"] is False
 
 
 def test_tools_are_listed_before_reset_and_in_an_episode(ask: Client) -> None:

@@ -19,6 +19,7 @@ from .sessions.actions import SUBMIT, call
 from .sessions.sessions import SUBMIT_TOOL
 
 ENDED = "The episode has ended."
+SAY = "Write a message, with this text."  # what `submit` does where a message does not end the episode
 FORBIDDEN = ("reset", "step", "state", "close")  # what a client of OpenEnv calls itself
 ERRORS = {"unknown_tool": "tool_not_found", "arguments": "invalid_args", "timeout": "timeout"}
 
@@ -36,10 +37,23 @@ def harness_of(served: Served) -> Harness:
     return found if isinstance(found, Harness) else Harness()
 
 
+def ends_with_message(served: Served) -> bool:
+    """Whether a message of the policy without calls ends an episode."""
+    harness = harness_of(served)
+    return harness.answering is None and harness.kind != "agentic"
+
+
+def described(served: Served, tools: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    """The tools, where ``submit`` says what it does in this environment."""
+    if ends_with_message(served):
+        return [dict(each) for each in tools]
+    return [{**each, "description": SAY} if each["name"] == SUBMIT else dict(each) for each in tools]  # fmt: skip
+
+
 def static_tools(served: Served) -> list[dict[str, object]]:
     """The tools that every episode of the environment has, before one begins."""
     offered = copies([each.offered for each in harness_of(served).named.values()])
-    return [*(dict(each["function"]) for each in offered), SUBMIT_TOOL]  # type: ignore[call-overload] # as of chat completions # fmt: skip
+    return described(served, [*(dict(each["function"]) for each in offered), SUBMIT_TOOL])  # type: ignore[call-overload] # as of chat completions # fmt: skip
 
 
 async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str | None) -> list[dict[str, object]]:  # noqa: A002 - the field's name # fmt: skip
@@ -47,7 +61,7 @@ async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str |
     if id is None:
         return static_tools(served)
     try:
-        return sessions.tools(await sessions.get(tenant, id))
+        return described(served, sessions.tools(await sessions.get(tenant, id)))
     except Problem as problem:
         if problem.code != "episode_finished":
             raise

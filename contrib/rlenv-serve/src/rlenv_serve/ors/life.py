@@ -13,14 +13,12 @@ from rlenv_serve.sessions import Session
 from rlenv_serve.sessions.actions import SUBMIT
 from rlenv_serve.sessions.sessions import SUBMIT_TOOL
 from rlenv_serve.state.journal import Entry
-from rlenv_serve.tools import harness_of, listing, static_tools
+from rlenv_serve.tools import described, ends_with_message, harness_of, listing, static_tools
 
 from . import blocks
 from .requests import NewEnvironment, NewSession, Object, check_secrets, environment, opened, sid_of
 from .sse import HEADERS, event
 from .tasks import at, in_split
-
-SAY = "Write a message, with this text."  # what `submit` does where a message does not end the episode
 
 
 async def create_session(call: Call) -> object:
@@ -92,12 +90,6 @@ async def _given(call: Call) -> Sequence[Object]:
     return [dict(each) for each in found.first.messages]
 
 
-def ends_with_message(served: Served) -> bool:
-    """Whether a message of the policy without calls ends an episode."""
-    harness = harness_of(served)
-    return harness.answering is None and harness.kind != "agentic"
-
-
 def scores_groups(served: Served) -> bool:
     """Whether a verdict needs no more than the text of a response."""
     plain = harness_of(served).kind == "single-turn" and "state" not in served.env.tables
@@ -106,10 +98,9 @@ def scores_groups(served: Served) -> bool:
 
 def _tools(served: Served, found: Sequence[Object]) -> Object:
     ends = ends_with_message(served)
-    submit = {} if ends else {SUBMIT: {"description": SAY}}
     terminal = {"name": SUBMIT, "arg": "answer", "description": SUBMIT_TOOL["description"]}
     return {
-        "tools": listing([each | submit.get(str(each["name"]), {}) for each in found], "input_schema"),
+        "tools": listing(described(served, found), "input_schema"),
         "terminal_tool": terminal if ends else None,
         "supports_score_group": scores_groups(served),
         "message_block_types": blocks.TYPES,
