@@ -316,3 +316,33 @@ def test_a_tenant_that_asks_for_much_does_not_slow_another(tmp_path: Path, slow:
 
     assert still
     assert beside < 1.5 * alone
+
+
+def test_requests_that_wait_are_counted_and_too_many_are_429(slow: Environment) -> None:
+    asked = of("slow", ("t1", "1"))
+    with running(Server(served(slow), limits=Limits(running=1, waiting=2))) as ask:
+        threads = [threading.Thread(target=ask, args=("POST", PATH, asked)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        ends = time.monotonic() + 5
+        while (waiting := b"rlenv_requests_waiting 2.0" in ask("GET", "/metrics").body) is False and time.monotonic() < ends:  # fmt: skip
+            time.sleep(0.01)
+        over = ask("POST", PATH, asked)
+        for thread in threads:
+            thread.join()
+
+    assert waiting
+    assert (over.status, over.body["code"], over.headers["retry-after"]) == (429, "too_many_requests", "1")  # fmt: skip
+
+
+def test_keys_that_are_kept_are_bounded_and_the_oldest_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    from rlenv_serve.verify import kept
+
+    monkeypatch.setattr(kept, "MOST", 3)
+    server = Server(served(single()))
+    with running(server) as ask:
+        for n in range(9):
+            assert ask("POST", PATH, of("single", ("t3", str(n))), Idempotency_Key=f"k{n}").status == 200  # fmt: skip
+        assert ask("POST", PATH, of("single", ("t3", "x")), Idempotency_Key="k8").status == 409
+        assert ask("POST", PATH, of("single", ("t3", "x")), Idempotency_Key="k0").status == 200
+    assert [*server.kept._entries[""]] == ["k7", "k8", "k0"]

@@ -74,7 +74,7 @@ class Verifier:
         if self._began is None:
             self._began = perf_counter()
             loop.call_soon(self._turned, loop)
-        elif self._paused or perf_counter() - self._began > HELD:
+        elif perf_counter() - self._began > HELD:
             turn = loop.create_future()
             self._paused.append(turn)
             await turn
