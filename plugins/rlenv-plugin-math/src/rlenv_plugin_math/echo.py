@@ -19,14 +19,23 @@ _SPACING = re.compile(r"\\(?:(?:left|right|displaystyle|quad)(?![a-zA-Z])|[,;:! 
 _STYLES = re.compile(r"\\[dt]frac(?![a-zA-Z])")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _FONTS = re.compile(r"\\math(?:bf|rm|it|sf|tt)\{([^{}]*)\}")
-_OPENS = re.compile(r"(?:^|[$:,.;?=\n]|\\[(\[]|(?<![\\A-Za-z])[A-Za-z]{2,}|\\displaystyle)\s*$")
-_CLOSES = re.compile(r"\s*(?:$|[$.,;:?!=]|\\[)\]]|[A-Za-z]{2,})")
+# Letters and signs of scripts that no formula has; Greek is none of them.
+_FOREIGN = "\u0400-\u1fff\u2c00-\u2dff\u2e80-\ud7ff\uf900-\ufaff\uff01-\uff1f"
+_WORD = "[A-Za-z\u00c0-\u024f]{2,}"
+_OPENS = re.compile(rf"(?:^|[$:,.;?=\n{_FOREIGN}]|\\[(\[]|(?<![\\A-Za-z]){_WORD}|\\displaystyle)\s*$")  # fmt: skip
+_CLOSES = re.compile(rf"\s*(?:$|[$.,:;?!={_FOREIGN}]|\\[)\]]|{_WORD})")
+_AROUND = re.compile(rf"^(?:[{_FOREIGN}\s]|{_WORD}(?=\s))+|(?:[{_FOREIGN}\s]|(?<=\s){_WORD})+$")
+_PLUSES = re.compile(r"\+(?:\s*\+)+")
 
 _WHOLE = (t.Num, t.Const, t.Sym, t.Choice, t.Clock, t.Date, t.Text, t.NamedSet, t.Based)
 
 
 def echoes(prompt: str, answers: tuple[str, ...], gold: Gold) -> bool:
-    """Whether one of the answers that were read as ``gold`` only restates the prompt."""
+    """Whether one of the answers that were read as ``gold`` only restates the prompt.
+
+    A finished value (a number, a point, ``x=5``, a set of numbers) is never a restatement, even where the prompt names it:
+    there the question may offer it.
+    """
     from .extract import readings
     from .match import given
 
@@ -40,26 +49,16 @@ def echoes(prompt: str, answers: tuple[str, ...], gold: Gold) -> bool:
     return False
 
 
-def restates(prompt: str, answer: str, given: t.Node, wanted: t.Node) -> bool:
-    """Whether ``answer`` is an unfinished formula that stands, sign for sign, in ``prompt``.
-
-    A finished value (a number, a point, ``x=5``, a set of numbers) is never a restatement, even where the
-    prompt names it: there the question may offer it.  ``given`` and ``wanted`` are the trees of the answer
-    and of the gold.
-    """
-    return not _finished(given, wanted) and _repeated(prompt[:_PROMPT], answer)
-
-
 def _repeated(prompt: str, answer: str) -> bool:
     if _stands_in(prompt, answer):
         return True
-    bare = _plain(prompt), _plain(answer)
-    return bare != (prompt, answer) and _stands_in(*bare)
+    question, given = _plain(prompt), _plain(answer)
+    return any(_stands_in(question, each) for each in {given, _AROUND.sub("", given[:_FORMULA])})
 
 
 def _plain(text: str) -> str:
-    """Without what cannot be seen: zero-width signs, full width, font commands around letters."""
-    return _FONTS.sub(r"\1", _UNSEEN.sub("", unicodedata.normalize("NFKC", text)))
+    """Without what changes nothing: zero-width signs, full width, font commands around letters, repeated pluses."""
+    return _PLUSES.sub("+", _FONTS.sub(r"\1", _UNSEEN.sub("", unicodedata.normalize("NFKC", text))))
 
 
 @lru_cache(maxsize=64)  # many responses have one prompt
@@ -69,9 +68,7 @@ def _squeezed(text: str) -> str:
 
 def _stands_in(prompt: str, answer: str) -> bool:
     formula = _squeezed(answer).rstrip(".")
-    if not 2 <= len(formula) <= _FORMULA:
-        return False
-    if formula not in _squeezed(prompt):
+    if not 2 <= len(formula) <= _FORMULA or formula not in _squeezed(prompt):
         return False
     gap = r"(?:\\(?:left|right|displaystyle|[,;:! ])|\s)*"
     pattern = gap.join(map(re.escape, formula))
