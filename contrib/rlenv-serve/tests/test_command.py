@@ -45,7 +45,17 @@ def rlenv(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "rlenv", "serve", f"mine={env}", "--port", "0"],
+        [
+            sys.executable,
+            "-m",
+            "rlenv",
+            "serve",
+            f"mine={env}",
+            "--port",
+            "0",
+            "--limit",
+            "body=200",
+        ],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -63,6 +73,7 @@ def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
             ).body["reward"]
             == 1.0
         )
+        assert ask("POST", "/episodes", {"task_id": "a" * 300}).status == 413
         assert b"rlenv_requests_total" in ask("GET", "/metrics").body
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
@@ -77,6 +88,9 @@ def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
         ((), "name an environment"),
         (("ENV", "--host", "0.0.0.0"), "--keys"),
         (("ENV", "--state", "nothing"), "no store"),
+        (("ENV", "--limit", "bodi=3"), "body"),
+        (("ENV", "--limit", "body=x"), "NAME=NUMBER"),
+        (("ENV", "--limit", "body=0"), "body"),
         (("ENV", "--workers", "2"), "--state sqlite:PATH"),
         (("episodes=ENV",), "another name"),
         (("ENV", "--keys", "missing.toml"), "missing.toml"),

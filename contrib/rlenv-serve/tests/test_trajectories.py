@@ -153,6 +153,16 @@ def test_a_store_keeps_each_row_once_and_in_order(
     asyncio.run(use(urls.get(kind) or request.getfixturevalue("cluster").url))
 
 
+def test_processes_that_start_together_make_one_table(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path}/t.sqlite"
+    code = f"import asyncio; from rlenv_serve.trajectories.store import TrajectoryStore as S; asyncio.run(S({url!r}).open())"
+    started = [
+        subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(8)
+    ]
+
+    assert [each.communicate()[1] for each in started] == [b""] * 8
+
+
 def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL) -> None:
     async def use() -> None:
         store = TrajectoryStore(cluster.url)

@@ -33,19 +33,7 @@ async def metrics(call: Call) -> object:
 
 ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("GET", "/healthz", healthz, "Whether the process answers", public=True, tag="health"),
-    Endpoint(
-        "GET", "/health", healthz, "The same, as clients of ORS ask", public=True, tag="health"
-    ),
-    Endpoint(
-        "GET",
-        "/readyz",
-        readyz,
-        "Whether requests are accepted",
-        public=True,
-        tag="health",
-        errors=(503,),
-    ),
-    Endpoint(
-        "GET", "/metrics", metrics, "Counts for Prometheus", tag="health", media=("text/plain",)
-    ),
-)
+    Endpoint("GET", "/health", healthz, "The same, as clients of ORS ask", public=True, tag="health" ),
+    Endpoint("GET", "/readyz", readyz, "Whether requests are accepted", public=True, tag="health", errors=(503,)),
+    Endpoint("GET", "/metrics", metrics, "Counts for Prometheus", tag="health", media=("text/plain",)),
+)  # fmt: skip

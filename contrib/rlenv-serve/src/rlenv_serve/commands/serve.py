@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+import tomli
+from attrs import fields
 from rlenv import ConfigError, Environment
+from rlenv.authoring import Problems, build
 from rlenv_cli.console import visible
 
 from rlenv_serve.catalog import Catalog, Served
@@ -16,6 +19,7 @@ from rlenv_serve.commands.processes import Processes, end_with_parent
 from rlenv_serve.http.origin import is_loopback
 from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.server import Server
+from rlenv_serve.settings import Limits
 from rlenv_serve.state import URLS, open_journal
 from rlenv_serve.trajectories.store import TrajectoryStore
 
@@ -31,6 +35,7 @@ BACKLOG = 2048  # connections
 @click.option(
     "--listen-on", type=int, hidden=True
 )  # the socket, in a process that --workers started
+@click.option("--limit", "limits", multiple=True, metavar="NAME=NUMBER", help=f"What a client may use, as body=16777216 (bytes): {', '.join(each.name for each in fields(Limits))}.")  # fmt: skip
 @click.option("--keys", type=click.Path(dir_okay=False, path_type=Path), help="A file with the hashes of clients' keys.")  # fmt: skip
 @click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
@@ -44,6 +49,7 @@ def command(
     port: int,
     workers: int,
     listen_on: int | None,
+    limits: tuple[str, ...],
     keys: Path | None,
     new_key: str | None,
     answers: bool,
@@ -79,8 +85,20 @@ def command(
     with ExitStack() as opened:
         catalog = Catalog(_served(each, opened) for each in envs)
         journal, kept = open_journal(state), TrajectoryStore(trajectories or _beside(state))
-        server = Server(catalog, keys=known, journal=journal, trajectories=kept)
+        server = Server(
+            catalog, keys=known, limits=_limits(limits), journal=journal, trajectories=kept
+        )
         _run(server, _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on))
+
+
+def _limits(given: tuple[str, ...]) -> Limits:
+    try:
+        table, problems = tomli.loads("\n".join(given)), Problems()
+    except ValueError:
+        raise click.UsageError(f"--limit {', '.join(given)}: write NAME=NUMBER, as in --limit body=16777216") from None  # fmt: skip
+    made = build(Limits, table, "--limit", problems)
+    problems.check()
+    return made
 
 
 def _served(given: str, opened: ExitStack) -> Served:

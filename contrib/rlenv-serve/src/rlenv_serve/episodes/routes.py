@@ -195,48 +195,9 @@ def _counts(results: Sequence[StageResult]) -> tuple[int | None, int | None]:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint(
-        "POST",
-        "/episodes",
-        begin,
-        "Begin an episode",
-        NewEpisode,
-        EpisodeBegun,
-        201,
-        tag="episodes",
-        errors=(404, 409, 503),
-        headers=HEADERS,
-    ),
-    Endpoint(
-        "POST",
-        "/episodes/{id}/steps",
-        step,
-        "Take a step",
-        dict[str, object],
-        StepTaken,
-        tag="episodes",
-        errors=(404, 409, 410, 504),
-        headers=HEADERS,
-    ),
-    Endpoint(
-        "GET",
-        "/episodes/{id}",
-        state,
-        "What was accepted of an episode",
-        None,
-        EpisodeState,
-        tag="episodes",
-        errors=(404,),
-    ),
-    Endpoint(
-        "GET",
-        "/episodes/{id}/reward",
-        reward,
-        "The reward; an open episode ends with this",
-        None,
-        Reward,
-        tag="episodes",
-        errors=(404, 409, 410, 504),
-    ),
+    Endpoint("POST", "/episodes", begin, "Begin an episode", NewEpisode, EpisodeBegun, 201, tag="episodes", errors=(404, 409, 503), headers=HEADERS),
+    Endpoint("POST", "/episodes/{id}/steps", step, "Take a step", dict[str, object], StepTaken, tag="episodes", errors=(404, 409, 410, 504), headers=HEADERS),
+    Endpoint("GET", "/episodes/{id}", state, "What was accepted of an episode", None, EpisodeState, tag="episodes", errors=(404,)),
+    Endpoint("GET", "/episodes/{id}/reward", reward, "The reward; an open episode ends with this", None, Reward, tag="episodes", errors=(404, 409, 410, 504)),
     Endpoint("DELETE", "/episodes/{id}", delete, "Forget an episode", status=204, tag="episodes"),
-)
+)  # fmt: skip

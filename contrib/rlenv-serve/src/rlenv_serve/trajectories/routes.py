@@ -69,24 +69,7 @@ def _scope(tenant: Tenant) -> str | None:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint(
-        "GET",
-        "/trajectories",
-        listed,
-        "The newest trajectories",
-        tag="trajectories",
-        errors=(422,),
-        query=QUERY,
-    ),
-    Endpoint(
-        "GET",
-        "/trajectories/watch",
-        watch,
-        "Each trajectory when its episode ends, as server-sent events",
-        tag="trajectories",
-        errors=(422,),
-        headers={"Last-Event-ID": "continues after this event"},
-        media=("text/event-stream",),
-    ),
+    Endpoint("GET", "/trajectories", listed, "The newest trajectories", tag="trajectories", errors=(422,), query=QUERY),
+    Endpoint("GET", "/trajectories/watch", watch, "Each trajectory when its episode ends, as server-sent events", tag="trajectories", errors=(422,), headers={"Last-Event-ID": "continues after this event"}, media=("text/event-stream",)),
     Endpoint("GET", "/trajectories/{id}", one, "One trajectory", tag="trajectories", errors=(404,)),
-)
+)  # fmt: skip

@@ -30,6 +30,7 @@ TABLE = sa.Table(
     *[sa.Column(each.name, KINDS[str(each.type)], unique=each.name == "id" or None, index=each.name == "tenant") for each in fields(Finished) if each.name != "number"],
 )  # fmt: skip
 PAGE = 500  # rows of one query
+RETRY = 0.2  # seconds
 
 
 class TrajectoryStore:
@@ -52,7 +53,14 @@ class TrajectoryStore:
 
     async def open(self) -> None:
         """Connect, and make the table where there is none."""
-        await self._run(TABLE.metadata.create_all)
+        for tries_left in (4, 3, 2, 1, 0):
+            try:
+                await self._run(TABLE.metadata.create_all)
+                break
+            except Problem:  # as where another process makes it at the same time
+                if not tries_left:
+                    raise
+                await asyncio.sleep(RETRY)
 
     async def append(self, row: Finished) -> None:
         """Keep a row; one that is kept already stays as it is."""

@@ -100,19 +100,8 @@ def _stages(slots: Sequence[Slot], depth: int) -> Iterator[str]:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint(
-        "GET", "/", page, "The page for people", public=True, tag="page", media=("text/html",)
-    ),
-    Endpoint(
-        "GET",
-        "/assets/{name}",
-        asset,
-        "Scripts and styles of the page",
-        public=True,
-        tag="page",
-        errors=(404,),
-        media=(*sorted({*KINDS.values()}),),
-    ),
+    Endpoint("GET", "/", page, "The page for people", public=True, tag="page", media=("text/html",)),
+    Endpoint("GET", "/assets/{name}", asset, "Scripts and styles of the page", public=True, tag="page", errors=(404,), media=(*sorted({*KINDS.values()}),)),
     Endpoint("GET", "/environments", environments, "Each environment with its parts", tag="page"),
     Endpoint("GET", "/episodes", episodes, "The newest episodes", tag="page"),
-)
+)  # fmt: skip
