@@ -21,9 +21,7 @@ _denying = pattern(
 )
 
 rivalry = pattern(
-    r"\b(?:(?:could|might|may|can)\s+(?:just\s+as\s+well\s+|also\s+|instead\s+|possibly\s+|as\s+well\s+)*(?:be|equal)"
-    r"|or\s+(?:else\s+)?(?:maybe|perhaps|possibly|else|it|the|rather)|alternatively|(?:if|but)\s+not|maybe|perhaps|possibly"
-    r"|another\s+(?:possible\s+)?(?:answer|option|possibility|valid)|either|otherwise|also\s+accept\w*|instead)\b"
+    r"\b(?:(?:could|might|may|can)\s+(?:just\s+as\s+well\s+|also\s+|instead\s+|possibly\s+|as\s+well\s+)*(?:be|equal)|or\s+(?:else\s+)?(?:maybe|perhaps|possibly|else|it|the|rather)|alternatively|(?:if|but)\s+not|maybe|perhaps|possibly|another\s+(?:possible\s+)?(?:answer|option|possibility|valid)|either|otherwise|also\s+accept\w*|instead)\b"
 )
 
 _sameness = pattern(r"\b(?:<<sameness>>)\b|≈|\\approx")

@@ -72,7 +72,7 @@ def _option(plain: str) -> str | None:
 def _main_clause(plain: str) -> tuple[str, bool]:
     """(the clause that states the answer; whether what is cut off takes it back)."""
     cut = wording.clause().search(plain)
-    if not cut or not cut.start():
+    if not cut or not cut.start() or wording.measured().search(plain):
         return plain.strip(), False
     before, behind = plain[: cut.start()].strip(), plain[cut.end() :].strip()
     word = cut[0].lower().split()[-1].strip(",")
@@ -149,6 +149,9 @@ def stated_value(clause: str) -> tuple[str | None, bool]:
         rest = clause[turn.end() :]
         if values(clause[: turn.start()]) and values(rest) and not wording.doubt().search(rest):
             return stated_value(rest)
+    measured = wording.measured().search(clause)
+    if measured and not refuses(measured[0]) and (said := number_words(measured[0])):
+        return said, False
     stated = values(clause)
     if not stated:
         letter, several = _stated_letter(clause)

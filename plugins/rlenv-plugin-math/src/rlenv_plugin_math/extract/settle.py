@@ -57,7 +57,7 @@ def _behind(text: str, at: int) -> int:
 _sequence = pattern(r"\b(?:<<then>>|next)\b")
 _conclusion = pattern(r"\b(?:<<then>>|<<conclusions>>)\b")
 # Words before a box that make more of it than a step.
-_announcement = pattern(r"\b(?:<<candidates>>)\b")
+_announcement = pattern(r"\b(?:<<candidates>>)\b(?!\s+[a-z]\))")
 # Words after a box that make it one of several possible answers.
 _condition = pattern(r"\b(?:guess|(?:if|or|unless|case)\b)")
 

@@ -74,7 +74,11 @@ def _runs(text: str, start: int, end: int) -> list[Claim]:
             run.append(token)
             if not token[0].isalnum():
                 depth += sum(map(token[0].count, "([{")) - sum(map(token[0].count, ")]}"))
-            if depth > 0 or token[0][-1] not in _ENDS:
+            if (
+                depth > 0
+                or token[0][-1] not in _ENDS
+                or (token[0] == ":" and following and following[0][0].isdigit())
+            ):
                 continue
         found += _close(text, run)
         run, depth = [], 0
@@ -140,7 +144,7 @@ _bold = pattern(r"\*\*([^*\n]{1,200})\*\*|\\textbf\{([^{}\n]{1,200})\}", 0)
 
 
 _HEADING = re.compile(
-    r"\s*(?:step|part|case|problem|question|note|example|solution|explanation|answer|final answer|method|given)\b|\d+[.)]\s",
+    r"\s*(?:step|part|case|problem|question|note|example|solution|explanation|answer|final answer|method|given)\b|\d+[.)]\s|\s*(?:conclusion|summary|result)\s*\Z|(?:[^\W\d_]+\s+\d+|\d+\.?\s*[^\W\d_]+)\s?[:：]\D*\Z",
     re.IGNORECASE,
 )
 

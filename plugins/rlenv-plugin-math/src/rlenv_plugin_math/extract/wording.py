@@ -5,9 +5,7 @@ from __future__ import annotations
 from .patterns import DENIED_THAT, pattern
 
 clause = pattern(
-    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas|(?:so\s*,?\s+)?in\s+total))\b"
-    r"|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)"
-    r"|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
+    r"(?:,\s*(?:as|so(?!,?\s+in\s+total)|which|where|who|with)|,?\s*\b(?:since|because|so that|given that|whereas|(?:so\s*,?\s+)?in\s+total(?![^.]*,\s*so\b)))\b|\s[–—]\s|\s-\s(?=[a-z]{2})|,\s*(?=(?:(?:[^\W\d_]+\s+){0,3}\d+\s(?:\w+\s)?)?(?:less|more|fewer|greater|smaller|larger)\s+than\s+\d)|(?<=\d)\s?[(（](?!\s*(?:mod|base|in|for|if|when|where|or|as)\b)(?=[^()（）]*(?:[^\W\d_]{2}|[\u0900-\u9fff]))(?=[^\d\\]*\d[^()（）<>=\\{}$]*[)）][\s.]*\Z)"
 )
 
 joint = pattern(
@@ -15,8 +13,7 @@ joint = pattern(
 )
 
 doubt = pattern(
-    r"\b(?:or|maybe|perhaps|possibly|might|could|may|alternatively|either|otherwise|unsure|instead|depending|else"
-    r"|not\s+sure|also|but|unless|though|although|however)\b|或"
+    r"\b(?:or|maybe|perhaps|possibly|might|could|may|alternatively|either|otherwise|unsure|instead|depending|else|not\s+sure|also|but|unless|though|although|however)\b|或"
 )
 
 refused = pattern(
@@ -29,19 +26,12 @@ refused = pattern(
 )
 
 denial = pattern(
-    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b"
-    r"|[\s$*)]*\bnot\b(?!\s*[\d$-])"
-    r"|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong"
-    r"|incorrect|impossible|excluded|too)\b"
-    r"|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z"
-    r"|[^.;\d]{0,40}\bis\s+not\s+so\b"
+    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
 )
 
 # Behind a value: words under which alone it holds, or which make it a bound.
 condition = pattern(
-    r"(?:[\s$*]+[a-z]+){0,2}[\s$*]+(?:less|more|fewer|greater|larger|smaller)\s+than\b"
-    r"|[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b"
-    r"|[\s,*$(]*or\s+(?!about\b|approx|equivalent|simply\b|roughly\b|around\b)[a-zA-Z]{2}"
+    r"(?:[\s$*]+[a-z]+){0,2}[\s$*]+(?:less|more|fewer|greater|larger|smaller)\s+than\b|[^.;]*?\b(?:if|unless|provided|assuming|depending|or\s+(?:any|more|less|fewer|greater|above|below|over|another|some|so|else))\b|[\s,*$(]*or\s+(?!about\b|approx|equivalent|simply\b|roughly\b|around\b)[a-zA-Z]{2}"
 )
 
 # Behind a dash or a comma: words that take back what stood before it.
@@ -72,6 +62,11 @@ number_words = pattern(
     r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>))?(?![\w-])"
 )
 
+# A measure in words that ends what a sentence concludes: "…, so the other side is nine cm".
+measured = pattern(
+    r"(?:[,;。]|\b(?:<<then>>)\b)(?=[^,;\d]*\b(?:<<then>>|is|are|equals|has)\b)[^,;\d]*?\b(?:<<numerals>>)(?:[\s-]+(?:<<numerals>>))*\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
+)
+
 # Behind a value: a unit, which counts where the table has it.
 unit = pattern(
     r"[\s~]*(?:(?:square|cubic)\s+)?([a-zA-Z]{2,15})\b(?:\s*\^?\s?[23²³](?!\w))?(?:\s*(?:/|\bper\b)\s*[a-zA-Z]+\b)?",
@@ -79,8 +74,7 @@ unit = pattern(
 )
 
 unsettled = pattern(
-    r"\b(?:(?:correct|right)\s+is\s+not\s+it|torn between|hesitate between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out"
-    r"|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b"
+    r"\b(?:(?:correct|right)\s+is\s+not\s+it|torn between|hesitate between|answer\b[^.\d]{0,30}\bnot\b(?!.*\d)|not\b[^.\d]{0,40}\banswer[\s.]*\Z|whether|or so|or thereabouts|if the answer|(?:is|was|are) not(?=[\s).!]*$)|(?:can(?:not|'t|’t)|could(?:n't|n’t| not)|unable to|impossible to)\s+(?:tell|say|decide|know|determine|compute|calculate|find|solve|answer|evaluate|work\s+out|be\s+(?:determined|known|decided))|(?:don't|don’t|do not) know)\b"
 )
 
 equals = pattern(

@@ -14,7 +14,7 @@ from rlenv_plugin_math.limits import words_of
 
 DATA = Path(__file__).parent
 _END = r"[\dA-Za-z})\]$%°*]"  # a value ends with it
-_START = r"[\d$\\(−-]"  # a value begins with it
+_START = r"(?:[\d$\\(−-]|[a-z]\s?=)"  # a value begins with it
 _LETTER = r"[\w\u0900-\u0963\u0966-\u097f]"  # `re` takes vowel signs of Hindi for no letters
 _WRAPPED = r"\\(?:text|mathrm|mbox|textrm)\{\s*<each>\s*\}"
 _PLACES = {  # a place in a text: the pattern around a phrase there, and the sections of a pack for it
