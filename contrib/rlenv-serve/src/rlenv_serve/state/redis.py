@@ -143,7 +143,7 @@ def prepare(url: str) -> None:
     try:
         import redis
     except ImportError:
-        raise ConfigError("--state redis: needs the package redis: pip install './contrib/rlenv-serve[redis]' in a clone of rlenv") from None  # fmt: skip
+        raise ConfigError('--state redis: needs the package redis: pip install "./contrib/rlenv-serve[redis]", in a clone') from None  # fmt: skip
     try:
         with redis.Redis.from_url(url, socket_timeout=WAIT, socket_connect_timeout=WAIT) as link:
             link.set("rlenv:version", VERSION, nx=True)
