@@ -64,7 +64,7 @@ number_words = pattern(
 
 # A measure in words that ends what a sentence concludes: "…, so the other side is nine cm".
 measured = pattern(
-    r"(?:[,;。]|\b(?:<<then>>)\b)(?=[^,;\d]*\b(?:<<then>>|is|are|equals|has)\b)[^,;\d]*?\b(?:<<numerals>>)(?:[\s-]+(?:<<numerals>>))*\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
+    r"(?:\bsince\b[^,;.]*,|(?:[,;。]|\b(?:<<then>>)\b)(?=[^,;\d]*\b(?:<<then>>|is|are|equals|has)\b))[^,;\d]*?\b(?:<<numerals>>)(?:[\s-]+(?:<<numerals>>))*\s+(?:<<measures>>)\b(?:\s+\w+)?[\s.。]*\Z"
 )
 
 # Behind a value: a unit, which counts where the table has it.
