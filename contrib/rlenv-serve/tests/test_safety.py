@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
+from growth import assert_growth
 from rlenv import ConfigError, Environment
 from rlenv_serve import Catalog, Keys, Limits, Served, Server
+from rlenv_serve.http.body import decode
+from rlenv_serve.http.problems import Problem
 from rlenv_serve.keys import add_key
+from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, episode, running, served, single, sums
 
 
@@ -73,8 +79,6 @@ def test_two_environments_of_one_name_are_an_error_at_start() -> None:
 
 
 def test_a_reference_to_a_task_has_no_answer_and_cannot_be_forged() -> None:
-    from rlenv_serve.http.problems import Problem
-
     with single() as env:
         found = Served("single", env)
         spec = json.loads(json.dumps(found.spec(env.tasks[3])))
@@ -99,10 +103,63 @@ def test_a_reference_to_a_task_has_no_answer_and_cannot_be_forged() -> None:
 
 
 def test_a_reference_of_another_revision_says_so() -> None:
-    from rlenv_serve.http.problems import Problem
-
     with single() as env, Environment("single", lambda visible: 1.0, env.tasks) as changed:
         spec = Served("single", env).spec(env.tasks[3])
 
         with pytest.raises(Problem, match="list the tasks again"):
             Served("single", changed).of_spec(spec)
+
+
+@pytest.mark.parametrize("part", [b'\\"', b"\\", b'"', b"[]", b"{", b"NaN "])
+def test_what_is_no_json_costs_no_more_than_its_length(part: bytes) -> None:
+    decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder()
+
+    def work(length: int) -> None:
+        with suppress(Problem):
+            decode(b'"' + part * length, decoder, 64, lenient=True)
+
+    assert_growth(lambda: work(20_000), lambda: work(40_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "deep"),
+    [("[" * 64 + "]" * 64, False), ("[" * 65 + "]" * 65, True), ("[" + "[],{}," * 1000 + "[]]", False), ('["[[[", {"]": [' * 40 + '"x"' + "]}]" * 40, True), ('{"a":' * 64 + '"{{{["' + "}" * 64, False)],
+)  # fmt: skip
+def test_depth_is_that_of_values_not_of_texts(text: str, deep: bool) -> None:
+    found = False
+    try:
+        decode(text.encode(), msgspec.json.Decoder(), 64)
+    except Problem as problem:
+        found = problem.status == 400
+
+    assert found is deep
+
+
+def test_an_episode_that_has_ended_does_not_say_how_to_who_plays_it(ask: Client) -> None:
+    told = set()
+    for answer in ("6", "7"):
+        id_ = episode(ask)
+        ask("POST", f"/episodes/{id_}/steps", {"action": "submit", "answer": answer})
+        told.add(
+            ask("POST", f"/episodes/{id_}/steps", {"action": "submit", "answer": "6"}).body[
+                "detail"
+            ]
+        )
+
+    assert len(told) == 1
+
+
+def test_numbers_that_are_too_long_are_4xx(ask: Client) -> None:
+    assert ask("GET", f"/trajectories?limit={'9' * 5000}").status == 422
+    for last in ("9" * 5000, "9" * 20):
+        assert ask("GET", "/trajectories/watch", Last_Event_ID=last).status == 422
+
+
+def test_the_file_of_trajectories_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with running(Server(served(sums()), trajectories=TrajectoryStore(f"sqlite:{path}"))) as ask:
+        ask("POST", f"/episodes/{episode(ask)}/steps", {"action": "submit", "answer": "6"})
+        assert {each.stat().st_mode & 0o077 for each in tmp_path.iterdir()} == {0}
+    path.chmod(0o644)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        TrajectoryStore(f"sqlite:{path}")

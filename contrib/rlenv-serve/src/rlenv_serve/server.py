@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from .catalog import Catalog
@@ -20,6 +20,8 @@ from .trajectories.archive import Archive
 from .trajectories.store import TrajectoryStore
 from .verify.kept import Kept
 from .verify.verifier import Verifier
+
+RETRY = 0.1  # seconds
 
 
 class Server:
@@ -69,10 +71,17 @@ class Server:
             yield
         finally:
             self.ready = False
-            for watch in watches:
-                watch.cancel()
-            await asyncio.gather(*watches, return_exceptions=True)
+            await _cancel(watches)
             await self.ors.close()
             await self.sessions.close()
             await self.archive.store.close()
             await self.journal.close()
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel until they have ended: `asyncio.wait_for` of Python 3.11 drops a cancellation that meets the end of its work
+    (https://github.com/python/cpython/issues/86296)."""
+    while any(not each.done() for each in tasks):
+        for each in tasks:
+            each.cancel()
+        await asyncio.wait(tasks, timeout=RETRY)

@@ -9,7 +9,6 @@ from rlenv import StageResult, Task
 from starlette.responses import Response
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.body import check_depth
 from rlenv_serve.http.endpoint import KEY, KEY_LENGTH, Call, Endpoint, idempotency_key
 from rlenv_serve.http.problems import invalid, not_found
 from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
@@ -164,7 +163,6 @@ def _action(body: Mapping[str, object]) -> Action:
     Raises:
         Problem: 422 for a body that is no action.
     """
-    check_depth(body, 64)
     arguments = dict(body)
     name = arguments.pop("action", None)
     match name, arguments:

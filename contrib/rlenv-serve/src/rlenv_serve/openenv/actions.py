@@ -145,7 +145,7 @@ def _is_deep(data: Mapping[str, object], depth: int) -> bool:
     if not any(isinstance(each, (dict, list)) for each in data.values()):
         return False
     try:
-        check_depth(data, depth)
+        check_depth(encode(data), depth)
     except Problem:
         return True
     return False

@@ -75,5 +75,5 @@ def response(messages: Sequence[Mapping[str, object]]) -> str | None:
         if each.get("role") == "assistant":
             found = each.get("blocks")
             inner = found if isinstance(found, Sequence) else []
-            return "".join(str(block.get("text", "")) for block in inner if block.get("type") == "text")  # fmt: skip
+            return "".join(str(block.get("text", "")) for block in inner if isinstance(block, Mapping) and block.get("type") == "text")  # fmt: skip
     return None

@@ -216,7 +216,7 @@ class Sessions:
                         return session
                     await self._let_go(session)
             if entry.ended is not None:
-                raise ended(entry.ended.stop)
+                raise ended()
             return await self._brought_back(entry)
 
     @asynccontextmanager
@@ -362,9 +362,9 @@ def _unknown(id: str) -> Problem:  # noqa: A002 - as above
     return not_found(f"there is no episode {id!r:.80}")
 
 
-def ended(stop: str) -> Problem:
-    """409: the episode has ended."""
-    return Problem(409, FINISHED, f"the episode has ended ({stop}): begin another")
+def ended() -> Problem:
+    """409: the episode has ended.  A policy may read it, so it does not say how."""
+    return Problem(409, FINISHED, "the episode has ended: begin another")
 
 
 def reused() -> Problem:

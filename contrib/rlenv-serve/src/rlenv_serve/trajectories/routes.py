@@ -23,7 +23,7 @@ async def listed(call: Call) -> object:
     """The newest trajectories, without their messages."""
     query = call.request.query_params
     limit = query.get("limit", "100")
-    if not limit.isdecimal() or not 0 < int(limit) <= MOST:
+    if not (limit.isdecimal() and len(limit) < 5 and 0 < int(limit) <= MOST):
         raise invalid(f"limit is an integer in [1, {MOST}], not {limit!r:.40}")
     rows = await call.server.archive.store.newest(_scope(call.tenant), query.get("environment", "").lower(), int(limit))  # fmt: skip
     return {"trajectories": [row.summary() for row in rows]}
@@ -40,7 +40,7 @@ async def one(call: Call) -> object:
 async def watch(call: Call) -> object:
     """Server-sent events: each trajectory when its episode ends; ``Last-Event-ID`` continues after one."""
     last = call.header("last-event-id")
-    if last and not last.isdecimal():
+    if last and not (last.isdecimal() and len(last) < 19):
         raise invalid(f"Last-Event-ID is the id of an event, not {last!r:.40}")
     newest = await call.server.archive.store.newest(None, "", 1)
     number = int(last) if last else max((row.number for row in newest), default=0)

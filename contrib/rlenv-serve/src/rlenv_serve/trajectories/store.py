@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -123,6 +124,17 @@ def _of(tenant: str | None) -> sa.Select[tuple[object, ...]]:
     return sa.select(TABLE) if tenant is None else sa.select(TABLE).where(TABLE.c.tenant == tenant)
 
 
+def _check_private(path: str) -> None:
+    """Make the file where there is none, for its owner alone: it has answers."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        others = os.stat(path).st_mode & 0o077
+    except OSError as error:
+        raise ConfigError(f"--trajectories sqlite:{path}: {error.strerror}; name a file on a local disk that can be written") from None  # fmt: skip
+    if others:
+        raise ConfigError(f"--trajectories sqlite:{path}: others may read or write it, and it holds answers; run `chmod 600 {path}*`")  # fmt: skip
+
+
 def _durable(connection: object, _: object) -> None:
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "busy_timeout = 30000"):
         connection.execute(f"PRAGMA {pragma}")  # type: ignore[attr-defined] # of sqlite3
@@ -133,6 +145,7 @@ def _engine_url(url: str) -> sa.URL:
     if url == "memory:":
         return sa.URL.create("sqlite")
     if kind == "sqlite" and rest:
+        _check_private(rest)
         return sa.URL.create("sqlite", database=rest)
     if kind in ("postgresql", "postgres") and rest.startswith("//"):
         return sa.make_url(f"postgresql+psycopg:{rest}")
