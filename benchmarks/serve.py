@@ -46,23 +46,23 @@ def peer() -> object:
     from fastapi import FastAPI
     from pydantic import BaseModel
 
-    class Item(BaseModel):
+    class Item(BaseModel):  # type: ignore[misc] # pydantic is not installed with rlenv
         task: str
         response: str | list[dict[str, object]]
         id: str | int | None = None
 
-    class Request(BaseModel):
+    class Request(BaseModel):  # type: ignore[misc] # pydantic is not installed with rlenv
         environment: str
         items: list[Item]
 
-    class Stage(BaseModel):
+    class Stage(BaseModel):  # type: ignore[misc] # pydantic is not installed with rlenv
         stage: str
         score: float | None
         seconds: float
         detail: str
         data: dict[str, object]
 
-    class Result(BaseModel):
+    class Result(BaseModel):  # type: ignore[misc] # pydantic is not installed with rlenv
         id: str | int
         reward: float | None
         passed: bool | None
@@ -70,7 +70,7 @@ def peer() -> object:
         stages: list[Stage]
         fingerprint: str
 
-    class Answer(BaseModel):
+    class Answer(BaseModel):  # type: ignore[misc] # pydantic is not installed with rlenv
         results: list[Result]
 
     app, env = FastAPI(), environment()
