@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from browser import Browser, started
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "leaky_verifier"
 PAGE = EXAMPLE / "results" / "leak.html"
 
 
-def browsers() -> ModuleType:
-    """The browser that the tests of the report drive."""
-    path = ROOT / "contrib" / "rlenv-cli" / "tests" / "report" / "conftest.py"
-    spec = importlib.util.spec_from_file_location("report_browser", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("no chromium on this machine: install the package chromium")
-    module = browsers()
-    try:
-        made = module.Browser(program, tmp_path_factory.mktemp("chromium"))
-    except (OSError, module.Ended) as error:
-        pytest.skip(f"{program} is installed but does not start: {error}")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    made = started(tmp_path_factory.mktemp("chromium"))
     yield made
     made.close()
 

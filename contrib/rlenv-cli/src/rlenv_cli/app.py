@@ -37,9 +37,9 @@ OWN = {
     "rollout": "Let a policy play, and score it (rlenv-plugin-agent).",
     "play": "Play a task yourself, in the policy's place (rlenv-plugin-agent).",
 }  # said without importing them; a test compares the names with the entry points
-ELSEWHERE = {"check": "rlenv-testing", "audit": "rlenv-audit", "export": "rlenv-train", "select": "rlenv-train"}  # fmt: skip
+ELSEWHERE = {"check": "rlenv-testing", "audit": "rlenv-audit", "export": "rlenv-train", "select": "rlenv-train", "serve": "rlenv-serve", "trajectories": "rlenv-serve"}  # fmt: skip
 # Of a distribution with several commands, whose summary is none of them.
-SHARED = {"export": "Write training data from a score file", "select": "Select the best response to each task"}  # fmt: skip
+SHARED = {"export": "Write training data from a score file", "select": "Select the best response to each task", "serve": "Serve environments to trainers and agents over HTTP", "trajectories": "Ask about the episodes that a server has kept"}  # fmt: skip
 EXAMPLE = "Example:\n\n  rlenv score env.toml responses.jsonl -o scores.jsonl"
 
 
