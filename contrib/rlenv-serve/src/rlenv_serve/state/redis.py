@@ -126,12 +126,10 @@ class RedisJournal:
         return self._redis
 
     async def _asked(self, answer: Awaitable[object]) -> object:
-        from redis import RedisError
-
         try:
             return await answer
-        except (RedisError, OSError) as error:
-            raise unavailable(error) from None
+        except Exception as error:  # noqa: BLE001 - a connection that breaks raises more than redis-py names
+            raise unavailable(repr(error)) from None
 
 
 def prepare(url: str) -> None:
