@@ -15,13 +15,12 @@ T = TypeVar("T")
 # hold one, and the whole request would be refused.
 _SURROGATES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)  # fmt: skip
 REPLACED = rb"\ufffd"
-# Possessive, and without need of a closing quote: what is no JSON costs no more than what is.
-_NUMBERS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|(-?Infinity|NaN)', re.DOTALL)  # outside of texts
-_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+# A text of JSON.  Possessive, and without need of a closing quote: what is no JSON costs no more than what is.
+_TEXT = rb'"(?:[^"\\]++|\\.)*+"?'
+_TEXTS, _NUMBERS = re.compile(_TEXT, re.DOTALL), re.compile(_TEXT + rb"|(-?Infinity|NaN)", re.DOTALL)  # fmt: skip
 _ALIKE, _OTHERS = bytes.maketrans(b"{}", b"[]"), bytes({*range(256)} - {*b"[]{}"})
-DRAINED = (
-    64 << 20
-)  # bytes that are read and dropped: a client that is still sending would not see the answer
+# Bytes that are read and dropped: a client that is still sending would not see the answer.
+DRAINED = 64 << 20
 MESSAGE = 500  # characters of a decoder's message
 
 
