@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 from rlenv import Environment, Outcome, stage
 from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.keys import add_key
-from serving import SECRET, TASKS, Client, running, served, single
+from serving import SECRET, TASKS, Answered, Client, running, served, single, until
 
 PATH = "/v1/verify"
 
@@ -220,8 +221,6 @@ def test_a_worker_that_dies_touches_no_other_response() -> None:
 
 
 def dies(visible: str) -> float:
-    import os
-
     if visible == "die":
         os._exit(3)
     return 1.0
@@ -292,30 +291,45 @@ def test_a_large_request_leaves_the_loop_free() -> None:
     assert worst[0] < 0.010
 
 
-def test_a_tenant_that_asks_for_much_does_not_slow_another(tmp_path: Path, slow: Environment) -> None:  # fmt: skip
-    file = tmp_path / "keys.toml"
+@stage(default_timeout=300.0)
+def gated(visible: str) -> float:
+    """1, as soon as the file exists that the response names; one beside it tells that this has begun."""
+    gate = Path(visible)
+    gate.with_name(f"{gate.name}-{os.getpid()}").touch()
+    time.sleep(0.05)  # what a response costs at least: only what keeps a worker is held back
+    while not gate.exists():
+        time.sleep(0.01)
+    return 1.0
+
+
+def test_a_tenant_that_asks_for_much_does_not_slow_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """Of three workers a flood gets two, however long it keeps them: another tenant waits for none of it."""
+    for module in ("rlenv.workers.pool", "rlenv_serve.http.turns"):
+        monkeypatch.setattr(f"{module}.usable_cpus", lambda: 3)
+    monkeypatch.setattr("rlenv_serve.http.turns.RECENT", 3600.0)  # also where a step takes long
+    file, closed, opened = tmp_path / "keys.toml", tmp_path / "closed", tmp_path / "opened"
     keys = [add_key(file, name, answers=False, operator=False) for name in ("much", "little")]
-    with running(Server(served(slow), keys=Keys.from_file(file))) as ask:
+    opened.touch()
+    answers = list[Answered]()
+    with Environment("gated", gated, TASKS) as env, running(Server(served(env), keys=Keys.from_file(file))) as ask:  # fmt: skip
         much, little = (Client(ask.port, {"X-API-Key": key}) for key in keys)
-
-        def slowest() -> float:
-            took = list[float]()
+        asked = of("gated", ("t1", str(opened)))
+        for each in (much, little):  # the server has learned what a response costs, and of both
+            assert each("POST", PATH, asked).body["results"][0]["reward"] == 1.0
+        flood = of("gated", *[("t2", str(closed))] * 70)
+        thread = threading.Thread(target=lambda: answers.append(much("POST", PATH, flood)))
+        thread.start()
+        try:
+            until(lambda: len([*tmp_path.glob("closed-*")]) >= 2)
             for _ in range(8):
-                began = time.monotonic()
-                assert little("POST", PATH, of("slow", ("t1", "0.2"))).body["results"][0]["reward"]
-                took.append(time.monotonic() - began)
-            return max(took)
+                assert little("POST", PATH, asked).body["results"][0]["reward"] == 1.0
+            begun = len([*tmp_path.glob("closed-*")])  # none of which has ended
+        finally:
+            closed.touch()
+            thread.join()
 
-        much("POST", PATH, of("slow", *[("t2", "0.2")] * 8))  # all workers have started
-        alone = slowest()
-        flood = threading.Thread(target=much, args=("POST", PATH, of("slow", *[("t2", "0.2")] * 70)))  # fmt: skip
-        flood.start()
-        beside = slowest()
-        still = flood.is_alive()
-        flood.join()
-
-    assert still
-    assert beside < 1.5 * alone
+    assert begun == 2
+    assert [each["reward"] for each in answers[0].body["results"]] == [1.0] * 70
 
 
 def test_requests_that_wait_are_counted_and_too_many_are_429(slow: Environment) -> None:

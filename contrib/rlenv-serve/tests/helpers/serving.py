@@ -6,7 +6,7 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ class Client:
 
     def __call__(self, method: str, path: str, body: object = None, **headers: str) -> Answered:
         """Ask; a body that is not bytes is sent as JSON, and headers are written with underscores."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=180)
         try:
             sent = {
                 **self.headers,
@@ -53,6 +53,14 @@ class Client:
             connection.close()
         is_json = "json" in told.get("content-type", "") and "ndjson" not in told["content-type"]
         return Answered(got.status, json.loads(found) if is_json else found, told)
+
+
+def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for a state that will come, on a busy machine later."""
+    ends = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends, f"did not come within {seconds:g} s"
+        time.sleep(0.01)
 
 
 @contextmanager
