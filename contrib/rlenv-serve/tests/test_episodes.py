@@ -101,6 +101,10 @@ def test_what_is_not_there_is_404_and_what_is_wrong_is_422(ask: Client) -> None:
     assert "sums, single" in ambiguous.body["detail"]
     assert ask("POST", "/episodes", {"task_id": "sums/t3"}).status == 201
     assert ask("POST", "/episodes", {"task_id": 3}).status == 422
+    for wrong in ({"seed": 1 << 62}, {"seed": -(1 << 62) - 1}, {"agent_id": "x" * 201}):
+        got = ask("POST", "/episodes", {"task_id": "sums/t3", **wrong})
+        assert got.status == 422
+        assert next(iter(wrong)) in got.body["detail"]
     assert ask("POST", "/episodes", b"{").status == 400
     assert ask("POST", f"/episodes/{episode(ask)}/steps", {"code": "x"}).status == 422
     assert ask("PUT", "/episodes").status == 405

@@ -69,7 +69,9 @@ def test_the_path_or_a_seed_picks_the_task(ask: Client) -> None:
     picked = [begin(ask, path)[1]["instructions"] for path in ("/mcp/sums/t5", "/mcp/sums?seed=3", "/mcp/sums?seed=11", "/mcp/sums?seed=0&split=test")]  # fmt: skip
     assert picked == ["What is 5 + 5?", "What is 3 + 3?", "What is 3 + 3?", "What is 8 + 8?"]
     assert post(ask, "initialize", "/mcp/sums/t99").status == 404
-    assert post(ask, "initialize", "/mcp/sums?seed=x").status == 422
+    wrong = post(ask, "initialize", "/mcp/sums?seed=x")
+    assert wrong.status == post(ask, "initialize", f"/mcp/sums?seed={1 << 62}").status == 422
+    assert "'seed=x'" in wrong.body["detail"]
     assert post(ask, "initialize", "/mcp/sums?split=none").status == 422
 
 

@@ -106,6 +106,10 @@ def test_frames_that_are_wrong_say_why_and_the_connection_goes_on(ask: Client) -
         for data in ('"x"', '{"seed": "x"}', '{"seed": 1e30}', '{"task_id": 3}', '{"task_id": "t99"}', '{"split": "no"}', "null"):  # fmt: skip
             assert talk.code(f'{{"type": "reset", "data": {data}}}') == "VALIDATION_ERROR"
         assert talk.code('{"type": "step", "data": 5}') == "VALIDATION_ERROR"
+        wrong = talk("reset", seed=1 << 62)["data"]
+        assert wrong["errors"] == [{"loc": ["data"], "msg": wrong["message"]}]
+        assert "$.seed" in wrong["message"]
+        assert talk("reset", episode_id="x" * 201)["data"]["code"] == "VALIDATION_ERROR"
         assert talk("reset", task_id="t3", unknown=1)["type"] == "observation"
 
 

@@ -10,12 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from . import health
+from . import health, mcp
 from .episodes import routes as episodes
 from .http.endpoint import Call, Endpoint, route
 from .http.openapi import document
 from .http.problems import Problem
-from .mcp import routes as mcp
 from .openenv import routes as openenv
 from .openenv.socket import socket_route
 from .ors import routes as ors

@@ -10,26 +10,13 @@ import msgspec
 
 from .http.problems import Problem
 
-INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL, REFUSED = -32600, -32601, -32602, -32603, -32000  # fmt: skip
+CODES = {"invalid_request": -32600, "unknown_method": -32601, "invalid_params": -32602, "internal": -32603}  # fmt: skip
+REFUSED = -32000  # any other problem
 MESSAGE = 500  # characters of a decoder's message
 logger = logging.getLogger("rlenv_serve")
 
 Params: TypeAlias = Mapping[str, object]
 Method: TypeAlias = Callable[[Params], Awaitable[object]]
-
-
-class RpcError(Exception):
-    """A request that is answered with an error.
-
-    Args:
-        code: of JSON-RPC.
-        message: what was expected.
-        data: for programs.
-    """
-
-    def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(message)
-        self.code, self.message, self.data = code, message, data
 
 
 class RpcRequest(msgspec.Struct):
@@ -45,12 +32,17 @@ def request_of(value: object) -> RpcRequest:
     """The request that ``value`` is.
 
     Raises:
-        RpcError: where it is none; several in a list are none either.
+        Problem: where it is none; several in a list are none either.
     """
     try:
         return msgspec.convert(value, RpcRequest)
     except msgspec.ValidationError as error:
-        raise RpcError(INVALID_REQUEST, f"not a request of JSON-RPC 2.0: {str(error)[:MESSAGE]}") from None  # fmt: skip
+        raise Problem(400, "invalid_request", f"not a request of JSON-RPC 2.0: {str(error)[:MESSAGE]}") from None  # fmt: skip
+
+
+def invalid_params(detail: str) -> Problem:
+    """Parameters that the method does not take."""
+    return Problem(422, "invalid_params", detail)
 
 
 async def answered(request: RpcRequest, methods: Mapping[str, Method]) -> dict[str, object]:
@@ -63,16 +55,22 @@ async def answered(request: RpcRequest, methods: Mapping[str, Method]) -> dict[s
     try:
         method = methods.get(request.method)
         if method is None:
-            raise RpcError(METHOD_NOT_FOUND, f"there is no method {request.method!r:.80}; there are {', '.join(methods)}")  # fmt: skip
+            raise Problem(404, "unknown_method", f"there is no method {request.method!r:.80}; there are {', '.join(methods)}")  # fmt: skip
         return succeeded(await method(request.params or {}), request.id)
-    except RpcError as error:
-        return failed(error, request.id)
     except Problem as problem:
-        data = {"code": problem.code, "status": problem.status}
-        return failed(RpcError(REFUSED, problem.detail, data), request.id)
+        return failed(problem, request.id)
     except Exception:
         logger.exception("%s failed", request.method[:80])
-        return failed(RpcError(INTERNAL, "the server failed; its log says why"), request.id)
+        return failed(Problem(500, "internal", "the server failed; its log says why"), request.id)
+
+
+async def respond(value: object, methods: Mapping[str, Method]) -> dict[str, object]:
+    """The answer to what may be a request."""
+    try:
+        request = request_of(value)
+    except Problem as problem:
+        return failed(problem)
+    return await answered(request, methods)
 
 
 def succeeded(result: object, id: object) -> dict[str, object]:  # noqa: A002 - the field's name
@@ -80,8 +78,7 @@ def succeeded(result: object, id: object) -> dict[str, object]:  # noqa: A002 - 
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def failed(error: RpcError, id: object = None) -> dict[str, object]:  # noqa: A002 - the field's name
-    """The answer that is this error."""
-    told: dict[str, object] = {"code": error.code, "message": error.message}
-    told |= {} if error.data is None else {"data": error.data}
+def failed(problem: Problem, id: object = None) -> dict[str, object]:  # noqa: A002 - the field's name
+    """The answer that is this problem, as an error of JSON-RPC."""
+    told = {"code": CODES.get(problem.code, REFUSED), "message": problem.detail, "data": {"code": problem.code, "status": problem.status}}  # fmt: skip
     return {"jsonrpc": "2.0", "id": id, "error": told}

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated, TypeAlias
+
 from attrs import field, frozen
 from attrs.validators import gt
+from msgspec import Meta
+
+Seed: TypeAlias = Annotated[
+    int, Meta(ge=-(1 << 62), lt=1 << 62)
+]  # of all that is drawn in an episode
+Name: TypeAlias = Annotated[str, Meta(max_length=200)]  # that a client chooses
 
 
 @frozen

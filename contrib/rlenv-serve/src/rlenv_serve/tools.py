@@ -12,7 +12,7 @@ from rlenv_plugin_agent.messages import copies
 
 from .catalog import Served
 from .http.problems import Problem
-from .jsonrpc import INVALID_PARAMS, RpcError
+from .jsonrpc import invalid_params
 from .keys import Tenant
 from .sessions import Action, Answer, Sessions
 from .sessions.actions import SUBMIT, call
@@ -88,12 +88,12 @@ def called(params: Mapping[str, object]) -> Action:
     """The call that the parameters of ``tools/call`` are.
 
     Raises:
-        RpcError: for parameters that name no tool.
+        Problem: for parameters that name no tool.
     """
     try:
         found = msgspec.convert(params, Called)
     except msgspec.ValidationError as error:
-        raise RpcError(INVALID_PARAMS, f"expected name and arguments of a tool: {error}") from None
+        raise invalid_params(f"expected name and arguments of a tool: {error}") from None
     return call(found.name, found.arguments or {})
 
 

@@ -9,10 +9,11 @@ from rlenv import StageResult, Task
 from starlette.responses import Response
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.endpoint import KEY, KEY_LENGTH, Call, Endpoint, idempotency_key
+from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.http.problems import invalid, not_found
 from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
+from rlenv_serve.settings import Name, Seed
 from rlenv_serve.state.journal import Entry
 
 COUNTS = ("tests_passed", "total_tests")
@@ -30,15 +31,9 @@ class NewEpisode(msgspec.Struct):
     """
 
     task_id: str
-    agent_id: str = ""
+    agent_id: Name = ""
     environment: str = ""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not -(1 << 62) <= self.seed < 1 << 62:
-            raise ValueError("seed is an integer below 2**62")
-        if len(self.agent_id) > KEY_LENGTH:
-            raise ValueError(f"agent_id has at most {KEY_LENGTH} characters")
+    seed: Seed = 0
 
 
 class EpisodeState(msgspec.Struct):

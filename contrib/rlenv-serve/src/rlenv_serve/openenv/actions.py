@@ -14,12 +14,12 @@ from rlenv_serve.http.body import check_depth
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.sessions import Action, Answer, Session
 from rlenv_serve.sessions.actions import call, say
+from rlenv_serve.settings import Name, Seed
 from rlenv_serve.tools import ENDED, error_of, harness_of
 
 LIST_TOOLS, CALL_TOOL = "list_tools", "call_tool"
 SAID = ("answer", "message")
 TRAIN = "train"
-LONGEST = 200  # characters of a client's name for an episode
 
 
 class Reset(msgspec.Struct):
@@ -34,32 +34,20 @@ class Reset(msgspec.Struct):
     """
 
     task_id: str | None = None
-    seed: int | None = None
+    seed: Seed | None = None
     split: str | None = None
-    episode_id: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.seed is not None and not -(1 << 62) <= self.seed < 1 << 62:
-            raise ValueError("seed is an integer below 2**62")
-        if len(self.episode_id or "") > LONGEST:
-            raise ValueError(f"episode_id has at most {LONGEST} characters")
+    episode_id: Name | None = None
 
 
-def task_of(served: Served, task_id: str | None, seed: int | None, split: str | None) -> tuple[Task, int]:  # fmt: skip
-    """The task that was asked for, and the seed of its episode.
-
-    Args:
-        served: the environment.
-        task_id: as of ``Reset``; so are the others.
-        seed: drawn, where there is none.
-        split: of the tasks that the seed picks from.
+def task_of(served: Served, asked: Reset) -> tuple[Task, int]:
+    """The task that was asked for, and the seed of its episode, which is drawn where there is none.
 
     Raises:
-        Problem: 404 for a task or a split that there is not.
+        Problem: 404 for a task that there is not; 422 for a split that there is not.
     """
-    seed = secrets.randbelow(1 << 31) if seed is None else seed
-    if task_id is not None:
-        return served.task(task_id), seed
+    seed, split = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed, asked.split
+    if asked.task_id is not None:
+        return served.task(asked.task_id), seed
     if split is not None and split not in served.splits:
         raise invalid(f"no split is named {split!r:.80}; there are {', '.join(served.splits)}")
     tasks = served.splits.get(TRAIN if split is None else split) or tuple(served.env.tasks)

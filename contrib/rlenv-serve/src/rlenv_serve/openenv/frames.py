@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isfinite
 
 import msgspec
@@ -11,36 +11,34 @@ import msgspec
 from rlenv_serve.http.answers import encode
 from rlenv_serve.http.problems import Problem
 
-CODES = {"environment_failed": "FACTORY_ERROR", "invalid": "VALIDATION_ERROR", "not_found": "VALIDATION_ERROR"}  # fmt: skip
-BINARY = "a frame is JSON as text, not binary"
+# Codes of OpenEnv.
+CODES = {
+    "environment_failed": "FACTORY_ERROR",
+    "invalid": "VALIDATION_ERROR",
+    "invalid_frame": "VALIDATION_ERROR",
+    "not_found": "VALIDATION_ERROR",
+    "not_json": "INVALID_JSON",
+    "unknown_type": "UNKNOWN_TYPE",
+}
 LIMIT = 429
 DIGITS = 18  # that an integer of 64 bits has at least
 MESSAGE = 500  # characters of a decoder's message
 
 
-class FrameError(Exception):
-    """A frame that is answered with an error.
+def error_frame(problem: Problem, code: str = "") -> str:
+    """The frame that says what is wrong.
 
     Args:
-        code: of OpenEnv.
-        message: what was expected.
-        errors: what is wrong with each field.
+        problem: as other protocols answer it.
+        code: of OpenEnv; by default that of the problem.
     """
-
-    def __init__(self, code: str, message: str, errors: Sequence[object] = ()) -> None:
-        super().__init__(message)
-        self.code, self.message, self.errors = code, message, errors
-
-    @classmethod
-    def of(cls, problem: Problem) -> FrameError:
-        """The same, as OpenEnv has it."""
-        code = "CAPACITY_REACHED" if problem.status == LIMIT else CODES.get(problem.code, "EXECUTION_ERROR")  # fmt: skip
-        return cls(code, problem.detail)
-
-    def encoded(self) -> str:
-        """The frame that says so."""
-        told: dict[str, object] = {"message": self.message, "code": self.code}
-        return frame("error", {**told, "errors": self.errors} if self.errors else told)
+    if problem.status == LIMIT:
+        code = "CAPACITY_REACHED"
+    code = code or CODES.get(problem.code, "EXECUTION_ERROR")
+    told: dict[str, object] = {"message": problem.detail, "code": code}
+    if problem.code == "invalid":
+        told["errors"] = [{"loc": ["data"], "msg": problem.detail}]
+    return frame("error", told)
 
 
 def frame(kind: str, data: object) -> str:
@@ -55,22 +53,17 @@ def read_frame(text: str | None) -> tuple[str, object]:
         text: of the frame, None where it was binary.
 
     Raises:
-        FrameError: for what is not a JSON object with a type.
+        Problem: for what is not a JSON object with a type.
     """
     if text is None:
-        raise FrameError("INVALID_JSON", BINARY)
+        raise Problem(400, "not_json", "a frame is JSON as text, not binary")
     found = _decoded(text)
     if not isinstance(found, Mapping):
-        raise invalid_frame("a frame is a JSON object", "type")
+        raise Problem(422, "invalid_frame", "a frame is a JSON object")
     kind = found.get("type", "")
     if not isinstance(kind, str):
-        raise invalid_frame("type is a string", "type")
+        raise Problem(422, "invalid_frame", "type is a string")
     return kind, found.get("data", {})
-
-
-def invalid_frame(message: str, *where: str) -> FrameError:
-    """An error of validation."""
-    return FrameError("VALIDATION_ERROR", message, [{"loc": where, "msg": message}])
 
 
 def _decoded(text: str) -> object:
@@ -88,7 +81,7 @@ def _repaired(text: str) -> object:
         plain = json.dumps(found, ensure_ascii=False, allow_nan=False)
         return msgspec.json.decode(plain.encode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
-        raise FrameError("INVALID_JSON", f"not JSON: {str(error)[:MESSAGE]}") from None
+        raise Problem(400, "not_json", f"not JSON: {str(error)[:MESSAGE]}") from None
 
 
 def _number(text: str) -> float | str:

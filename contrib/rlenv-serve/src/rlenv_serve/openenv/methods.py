@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Method, Params, RpcError
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.jsonrpc import Method, Params, invalid_params
 from rlenv_serve.keys import Tenant
 from rlenv_serve.server import Server
 from rlenv_serve.tools import ENDED, called, listing, result, tools_of
@@ -43,7 +44,7 @@ class Methods:
     async def _close(self, params: Params) -> object:
         session = await self._named(params)
         if session is self.session or session.attached:
-            raise RpcError(INVALID_REQUEST, "a WebSocket uses this session: close that first")
+            raise Problem(409, "invalid_request", "a WebSocket uses this session: close that first")
         await self.server.openenv.close(session)
         return {"session_id": session.id, "closed": True}
 
@@ -69,5 +70,5 @@ class Methods:
     async def _named(self, params: Params) -> OpenEnvSession:
         given = params.get("session_id")
         if not isinstance(given, str):
-            raise RpcError(INVALID_PARAMS, "session_id is needed; openenv/session/create gives one")
+            raise invalid_params("session_id is needed; openenv/session/create gives one")
         return await self.server.openenv.get(self.tenant, self.served, given)

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.jsonrpc import RpcError, answered, failed, request_of
+from rlenv_serve.jsonrpc import respond
 
 from .methods import Methods
 from .schema import metadata, schemas
@@ -39,11 +39,7 @@ async def names(call: Call) -> object:
 async def rpc(call: Call) -> object:
     """Sessions and tools; each error is one of JSON-RPC, at status 200."""
     served = call.server.catalog.named(call.path["env"])
-    try:
-        request = request_of(call.body)
-    except RpcError as error:
-        return failed(error)
-    return await answered(request, Methods(call.server, call.tenant, served).named)
+    return await respond(call.body, Methods(call.server, call.tenant, served).named)
 
 
 async def stateful(call: Call) -> NoReturn:

@@ -106,7 +106,7 @@ class OpenEnvSessions:
         Raises:
             Problem: as ``Sessions.begin``, and 404 for a task that there is not.
         """
-        task, seed = task_of(session.served, asked.task_id, asked.seed, asked.split)
+        task, seed = task_of(session.served, asked)
         await self._forget(session)
         while True:
             try:

@@ -15,13 +15,13 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from rlenv_serve.http.origin import check_origin
-from rlenv_serve.http.problems import Problem
-from rlenv_serve.jsonrpc import RpcError, answered, failed, request_of
+from rlenv_serve.http.problems import Problem, invalid
+from rlenv_serve.jsonrpc import respond
 from rlenv_serve.server import Server
 from rlenv_serve.tools import listing, tools_of
 
 from .actions import LIST_TOOLS, Reset, action_of, first_seen, listed, stepped, tool_of
-from .frames import FrameError, frame, invalid_frame, read_frame
+from .frames import error_frame, frame, read_frame
 from .methods import Methods
 from .sessions import OpenEnvSession
 
@@ -57,23 +57,22 @@ class Player:
         try:
             kind, data = read_frame(text)
             return 200, None if kind == "close" else await self._done(kind, data)
-        except FrameError as error:
-            return 422, error.encoded()
         except Problem as problem:
-            return problem.status, FrameError.of(problem).encoded()
+            return problem.status, error_frame(problem)
         except Exception:
             logger.exception("a frame failed")
-            return 500, FrameError("EXECUTION_ERROR", FAILED).encoded()
+            return 500, error_frame(Problem(500, "internal", FAILED))
 
     async def _done(self, kind: str, data: object) -> str:
         if kind == "state":
             return frame("state", self.session.state)
         if kind == "mcp":
-            return frame("mcp", await self._called(data))
+            methods = Methods(self.server, self.session.tenant, self.session.served, self.session)
+            return frame("mcp", await respond(data, methods.named))
         if kind not in ("reset", "step"):
-            raise FrameError("UNKNOWN_TYPE", f"no frame has the type {kind!r:.80}; there are reset, step, state, mcp, close")  # fmt: skip
+            raise Problem(422, "unknown_type", f"no frame has the type {kind!r:.80}; there are reset, step, state, mcp, close")  # fmt: skip
         if not isinstance(data, Mapping):
-            raise invalid_frame(f"data of {kind} is an object", "data")
+            raise invalid(f"data of {kind} is an object")
         async with self.server.turns.of(self.session.tenant.name):
             return frame("observation", await (self._reset if kind == "reset" else self._step)(data))  # fmt: skip
 
@@ -81,7 +80,7 @@ class Player:
         try:
             asked = msgspec.convert(data, Reset)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise invalid_frame(str(error)[:500], "data") from None
+            raise invalid(str(error)[:500]) from None
         return first_seen(await self.server.openenv.reset(self.session, asked))
 
     async def _step(self, data: Mapping[str, object]) -> object:
@@ -92,14 +91,6 @@ class Player:
             return listed(listing(found, "input_schema"))
         action = action_of(session.served, data, self.server.limits.depth)
         return stepped(tool_of(data), await self.server.openenv.step(session, action))
-
-    async def _called(self, data: object) -> object:
-        try:
-            request = request_of(data)
-        except RpcError as error:
-            return failed(error)
-        methods = Methods(self.server, self.session.tenant, self.session.served, self.session)
-        return await answered(request, methods.named)
 
 
 @frozen
@@ -124,9 +115,7 @@ class Socket:
             try:
                 session = await (server.openenv.get(tenant, served, id_, attach=True) if id_ else server.openenv.open(tenant, served, attached=True))  # fmt: skip
             except Problem as problem:
-                error = FrameError.of(problem)
-                code = error.code if error.code == "CAPACITY_REACHED" else "SESSION_ERROR"
-                await socket.send_text(FrameError(code, problem.detail).encoded())
+                await socket.send_text(error_frame(problem, "SESSION_ERROR"))
                 await socket.close(REFUSED)
                 return
             await self._played(socket, session)

@@ -1,0 +1,184 @@
+"""The Model Context Protocol over streamable HTTP: tools of environments for agents.
+
+At ``/mcp/{env}`` and ``/mcp/{env}/{task_id}`` a POST brings each message and is answered as JSON.  A session is an episode,
+and has its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+
+import msgspec
+from starlette.responses import Response
+
+from . import jsonrpc
+from .http.answers import answer
+from .http.endpoint import Call, Endpoint
+from .http.problems import Problem, invalid, not_found
+from .jsonrpc import Method, Params, RpcRequest
+from .openenv.actions import Reset, task_of
+from .sessions import Session
+from .sessions.actions import END
+from .state.journal import Entry
+from .tools import called, listing, result, tools_of
+
+VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
+SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
+DISCOVER = "server/discover"  # of later versions, which have no sessions; clients then fall back to ``initialize``
+PROBES = (DISCOVER, "initialize")  # what a client may ask in any version
+EPISODE = "rlenv/episode_id"
+NAME = 200  # characters of a client's name
+HEADERS = {SESSION: "of the answer to initialize; it is the id of the episode", VERSION: f"one of {', '.join(VERSIONS)}"}  # fmt: skip
+QUERY = {"seed": "picks the task, where the path names none, and draws in the episode", "split": "of the tasks that the seed picks from"}  # fmt: skip
+
+
+class ClientInfo(msgspec.Struct):
+    """Who the client says it is."""
+
+    name: str = ""
+
+
+class Initialize(msgspec.Struct, rename="camel"):
+    """What a session begins with; other members are left alone."""
+
+    protocol_version: str = VERSIONS[-1]
+    client_info: ClientInfo = msgspec.field(default_factory=ClientInfo)
+
+
+async def message(call: Call) -> object:
+    """One message of a client."""
+    _check_version(call)
+    try:
+        request = jsonrpc.request_of(call.body)
+    except Problem as problem:
+        return answer(jsonrpc.failed(problem), 400)
+    if request.method == "initialize":
+        return await _begun(call, request)
+    if request.method == DISCOVER:
+        return await jsonrpc.answered(request, {})
+    entry = await _session(call)
+    if request.id is None:
+        return Response(status_code=202)
+    return await jsonrpc.answered(request, _methods(call, entry.begun.id))
+
+
+async def end(call: Call) -> object:
+    """The session ends: its episode is judged as it is, and forgotten where nothing was done in it."""
+    _check_version(call)
+    sessions, entry = call.server.sessions, await _session(call)
+    if entry.ended is None and not entry.steps:
+        await sessions.delete(call.tenant, entry.begun.id)
+    elif entry.ended is None:
+        async with call.server.turns.of(call.tenant.name):
+            await sessions.step(call.tenant, entry.begun.id, END)
+    return Response(status_code=204)
+
+
+async def _begun(call: Call, request: RpcRequest) -> Response:
+    """A session that plays a new episode."""
+    server, served = call.server, call.server.catalog.named(call.path["env"])
+    task, seed = task_of(served, _asked(call))
+    try:
+        asked = _initialize(request)
+    except Problem as problem:
+        return answer(jsonrpc.failed(problem, request.id))
+    async with server.turns.of(call.tenant.name):
+        session = await server.sessions.begin(call.tenant, served, task, seed=seed, agent=asked.client_info.name[:NAME])  # fmt: skip
+    made = answer(jsonrpc.succeeded(_greeting(session, asked), request.id))
+    made.headers[SESSION] = session.id
+    return made
+
+
+def _asked(call: Call) -> Reset:
+    """The task that path and query ask for.
+
+    Raises:
+        Problem: 422 for a seed that is no integer.
+    """
+    query = call.request.query_params
+    try:
+        return msgspec.convert({**query, **call.path}, Reset, strict=False)
+    except msgspec.ValidationError as error:
+        raise invalid(f"in the query {str(query)!r:.80}: {error}") from None
+
+
+def _initialize(request: RpcRequest) -> Initialize:
+    """
+    Raises:
+        Problem: for a notification, and for parameters of other types.
+    """
+    if request.id is None:
+        raise Problem(400, "invalid_request", "initialize needs an id")
+    try:
+        return msgspec.convert(request.params or {}, Initialize)
+    except msgspec.ValidationError as error:
+        raise jsonrpc.invalid_params(str(error)) from None
+
+
+def _greeting(session: Session, asked: Initialize) -> dict[str, object]:
+    """What ``initialize`` is answered: its instructions are what the policy is given at the start of the episode."""
+    agreed = asked.protocol_version if asked.protocol_version in VERSIONS else VERSIONS[-1]
+    told = [str(each.get("content") or "") for each in session.first.messages]
+    return {
+        "protocolVersion": agreed,
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "rlenv", "version": version("rlenv-serve")},
+        "instructions": "\n\n".join(told),
+        "_meta": {EPISODE: session.id},
+    }
+
+
+async def _session(call: Call) -> Entry:
+    """The session's episode.
+
+    Raises:
+        Problem: 400 without the header; 404 where the tenant has no such session with this environment.
+    """
+    served = call.server.catalog.named(call.path["env"])
+    if not (id_ := call.header(SESSION)):
+        raise Problem(400, "no_session", f"send {SESSION}, as the answer to initialize has it")
+    entry = await call.server.sessions.entry(call.tenant, id_)
+    if entry.begun.environment != served.name:
+        raise not_found(f"there is no session {id_!r:.80}")
+    return entry
+
+
+def _methods(call: Call, id_: str) -> Mapping[str, Method]:
+    """The methods of a session by name."""
+    server, served = call.server, call.server.catalog.named(call.path["env"])
+
+    async def ping(_: Params) -> object:
+        return {}
+
+    async def list_tools(_: Params) -> object:
+        tools = await tools_of(server.sessions, call.tenant, served, id_)
+        return {"tools": listing(tools, "inputSchema")}
+
+    async def call_tool(params: Params) -> object:
+        action = called(params)
+        async with server.turns.of(call.tenant.name):
+            return result(await server.sessions.step(call.tenant, id_, action))
+
+    return {"ping": ping, "tools/list": list_tools, "tools/call": call_tool}
+
+
+def _check_version(call: Call) -> None:
+    """
+    Raises:
+        Problem: 400 for a version that this server does not speak.
+    """
+    given = call.header(VERSION)
+    is_probe = isinstance(call.body, Mapping) and call.body.get("method") in PROBES
+    if given and given not in VERSIONS and not is_probe:
+        raise invalid(f"{VERSION} is one of {', '.join(VERSIONS)}, not {given!r:.80}", 400)
+
+
+ENDPOINTS: Sequence[Endpoint] = tuple(
+    endpoint
+    for path in ("/mcp/{env}", "/mcp/{env}/{task_id:path}")
+    for endpoint in (
+        Endpoint("POST", path, message, "A message of the Model Context Protocol", object, tag="mcp", errors=(400, 404), headers=HEADERS, query=QUERY),
+        Endpoint("DELETE", path, end, "End a session; its episode is judged as it is", status=204, tag="mcp", errors=(400, 404), headers=HEADERS),
+    )
+)  # fmt: skip

@@ -1,1 +1,0 @@
-"""The Model Context Protocol: tools of environments for agents, over streamable HTTP."""
