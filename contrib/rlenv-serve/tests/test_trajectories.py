@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from database import PostgreSQL, postgres
+from rlenv import ConfigError
 from rlenv_serve import Keys, Server
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.keys import add_key
@@ -151,6 +152,20 @@ def test_a_store_keeps_each_row_once_and_in_order(
 
     urls = {"memory": "memory:", "sqlite": f"sqlite:{tmp_path}/t.sqlite"}
     asyncio.run(use(urls.get(kind) or request.getfixturevalue("cluster").url))
+
+
+@pytest.mark.parametrize("port", ["x", "1:2"])
+def test_a_url_that_cannot_be_read_says_what_to_write(port: str) -> None:
+    with pytest.raises(ConfigError, match="write memory:, sqlite:PATH or postgresql"):
+        TrajectoryStore(f"postgresql://me@host:{port}/x")
+
+
+def test_postgresql_without_its_driver_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ConfigError, match=r"rlenv-serve\[postgresql\]"):
+        TrajectoryStore("postgresql://me@host/x")
 
 
 def test_processes_that_start_together_make_one_table(tmp_path: Path) -> None:

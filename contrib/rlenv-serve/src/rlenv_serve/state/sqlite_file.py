@@ -40,7 +40,7 @@ def connect(path: str, wait: float) -> sqlite3.Connection:
     """
     if not os.path.lexists(path):
         _make(path)
-    _check_owner(path)
+    check_owner("--state", path)
     link = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
         _check_tables(path, link)
@@ -76,14 +76,18 @@ def _make(path: str) -> None:
             os.link(new, path)
 
 
-def _check_owner(path: str) -> None:
+def check_owner(option: str, path: str) -> None:
+    """
+    Raises:
+        ConfigError: for what is not a file of this user alone.
+    """
     found = os.lstat(path)
     if not stat.S_ISREG(found.st_mode):
-        raise ConfigError(f"--state sqlite:{path} is not a regular file; name the file itself")
+        raise ConfigError(f"{option} sqlite:{path} is not a regular file; name the file itself")
     if found.st_uid != os.geteuid():
-        raise ConfigError(f"--state sqlite:{path} belongs to another user; name a file of your own")
+        raise ConfigError(f"{option} sqlite:{path} belongs to another user; name a file of your own")  # fmt: skip
     if found.st_mode & 0o077:
-        raise ConfigError(f"--state sqlite:{path}: others may read or write it, and it holds verdicts; run `chmod 600 {path}`")  # fmt: skip
+        raise ConfigError(f"{option} sqlite:{path}: others may read or write it, and it holds what is private; run `chmod 600 {path}*`")  # fmt: skip
 
 
 def _check_tables(path: str, link: sqlite3.Connection) -> None:

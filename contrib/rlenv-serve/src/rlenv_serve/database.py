@@ -1,0 +1,104 @@
+"""A database of SQLAlchemy, SQLite or PostgreSQL, that no event loop waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from importlib.util import find_spec
+from typing import TypeVar
+
+import sqlalchemy as sa
+from rlenv import ConfigError
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.pool import StaticPool
+
+from .http.problems import Problem
+from .state.sqlite_file import check_owner
+
+T = TypeVar("T")
+PRAGMAS = ("busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
+# What makes one process wait for another that changes tables; until the end of the transaction.
+LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7162110)"}
+
+
+class Database:
+    """One thread talks to it.
+
+    Args:
+        name: what it keeps; the option of the command that names it.
+        url: ``memory:``, ``sqlite:PATH``, or ``postgresql://USER:PASSWORD@HOST/DATABASE``.
+
+    Raises:
+        ConfigError: for another one.
+    """
+
+    def __init__(self, name: str, url: str) -> None:
+        self._name = name
+        self._engine = sa.create_engine(_engine_url(f"--{name}", url), **({"poolclass": StaticPool} if url == "memory:" else {"pool_pre_ping": True}))  # fmt: skip
+        self._thread = ThreadPoolExecutor(1, f"rlenv-{name}")
+        self.insert = (sqlite if self._engine.dialect.name == "sqlite" else postgresql).insert
+        if self._engine.dialect.name == "sqlite":
+            sa.event.listen(self._engine, "connect", _durable)
+
+    async def run(self, work: Callable[[sa.Connection], T]) -> T:
+        """What ``work`` gives, in a transaction.
+
+        Raises:
+            Problem: 503 where the database cannot be reached or written.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(self._work, work))  # fmt: skip
+
+    async def alter(self, work: Callable[[sa.Connection], T]) -> T:
+        """The same, while no other process alters tables."""
+
+        def locked(connection: sa.Connection) -> T:
+            connection.exec_driver_sql(LOCK[connection.dialect.name])
+            return work(connection)
+
+        return await self.run(locked)
+
+    def _work(self, work: Callable[[sa.Connection], T]) -> T:
+        try:
+            with self._engine.begin() as connection:
+                return work(connection)
+        except (sa.exc.SQLAlchemyError, UnicodeError) as error:
+            why = str(error).partition("\n")[0]
+            raise Problem(503, f"{self._name}_unavailable", f"the store of {self._name}: {why}", Retry_After="5") from error  # fmt: skip
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.dispose)
+        self._thread.shutdown()
+
+
+def _check_private(option: str, path: str) -> None:
+    """Make the file where there is none, for its owner alone."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    except OSError as error:
+        raise ConfigError(f"{option} sqlite:{path}: {error.strerror}; name a file on a local disk that can be written") from None  # fmt: skip
+    check_owner(option, path)
+
+
+def _durable(connection: object, _: object) -> None:
+    for pragma in PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")  # type: ignore[attr-defined] # of sqlite3
+
+
+def _engine_url(option: str, url: str) -> sa.URL:
+    kind, _, rest = url.partition(":")
+    if url == "memory:":
+        return sa.URL.create("sqlite")
+    if kind == "sqlite" and rest:
+        _check_private(option, rest)
+        return sa.URL.create("sqlite", database=rest)
+    if kind in ("postgresql", "postgres") and rest.startswith("//"):
+        if find_spec("psycopg") is None:
+            raise ConfigError(f'{option}: PostgreSQL needs psycopg: pip install "./contrib/rlenv-serve[postgresql]", in a clone')  # fmt: skip
+        with suppress(ValueError, sa.exc.ArgumentError):  # a port of letters
+            return sa.make_url(f"postgresql+psycopg:{rest}")
+    raise ConfigError(f"{option} {url!r:.200} is no store: write memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE")  # fmt: skip
