@@ -142,10 +142,6 @@ class Sessions:
             if session := self._live.get(id):
                 self._started_aside(self._closed(session))  # a step may be running
 
-    def tools(self, session: Session) -> list[dict[str, object]]:
-        """The tools of an episode, and ``submit``, which ends it with an answer."""
-        return [*session.tools, SUBMIT_TOOL]
-
     # -- its life ---------------------------------------------------------------------------------
 
     async def watch(self) -> None:
