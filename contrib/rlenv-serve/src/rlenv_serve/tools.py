@@ -15,8 +15,7 @@ from .http.problems import Problem
 from .jsonrpc import invalid_params
 from .keys import Tenant
 from .sessions import Action, Answer, Session, Sessions
-from .sessions.actions import SUBMIT, call
-from .sessions.sessions import SUBMIT_TOOL
+from .sessions.actions import SUBMIT, SUBMIT_TOOL, call
 
 ENDED = "The episode has ended."
 SAY = "Write a message, with this text."  # what `submit` does where a message does not end the episode

@@ -12,8 +12,7 @@ from rlenv_serve.catalog import Served
 from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid
 from rlenv_serve.sessions import Session
-from rlenv_serve.sessions.actions import SUBMIT
-from rlenv_serve.sessions.sessions import SUBMIT_TOOL
+from rlenv_serve.sessions.actions import SUBMIT, SUBMIT_TOOL
 from rlenv_serve.state.journal import Entry
 from rlenv_serve.tools import ends_with_message, harness_of, listing, offered
 
