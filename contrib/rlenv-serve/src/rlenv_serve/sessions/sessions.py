@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from secrets import token_hex
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -138,6 +138,12 @@ class Sessions:
             await self._journal.remove(id)
             if session := self._live.get(id):
                 self._started_aside(self._closed(session))  # a step may be running
+
+    async def forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
+        """Forget an open episode whose client is gone; one that has ended stays."""
+        with suppress(Problem):  # it expires
+            if (await self.entry(tenant, id)).ended is None:
+                await self.delete(tenant, id)
 
     # -- its life ---------------------------------------------------------------------------------
 
