@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict, VerifierFault
 
@@ -46,7 +46,7 @@ Info: TypeAlias = dict[str, object]
 GO_ON = "No tool was called. Go on, and call done when the task is finished."
 
 
-class Episode:
+class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Episode"]):
     """One task at a time, turn after turn, judged at the end by the stages of the environment.
 
     ``messages`` is the whole conversation and ``view`` what of it the policy is given, ``trace`` has a Turn for each
@@ -381,14 +381,8 @@ class Episode:
         """``close``, with an event loop."""
         await arun(self._leave())
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *raised: object) -> None:
         self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *raised: object) -> None:
         await self.aclose()

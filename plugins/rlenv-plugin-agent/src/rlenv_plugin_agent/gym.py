@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
 from rlenv import Environment, Task, Verdict
 
 from .episode import Episode
-from .messages import Action, Message, copies, text_of
+from .messages import Action, Message, copies, json_of, text_of
 
 Info: TypeAlias = dict[str, object]
 Reset: TypeAlias = tuple[object, Info]
@@ -89,8 +88,5 @@ def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type
 def _message(action: Action) -> Action:
     if not isinstance(action, str) or '"tool_calls"' not in action:
         return action
-    try:
-        found = json.loads(action)
-    except (ValueError, RecursionError):
-        return action
+    found = json_of(action)
     return cast("Message", found) if isinstance(found, Mapping) else action

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from attrs import field, frozen
@@ -141,6 +141,19 @@ def _copied(value: object) -> object:
     if type(value) is dict:
         return {key: _copied(item) for key, item in value.items()}
     return [*map(_copied, value)] if type(value) is list else value
+
+
+def json_of(text: str | bytes, constant: Callable[[str], object] | None = None) -> object:
+    """The value that a text of JSON has; None where it is not JSON, or nested too deeply to be read.
+
+    Args:
+        text: from anywhere.
+        constant: what NaN and infinities are, of their names; by default floats.
+    """
+    try:
+        return json.loads(text, parse_constant=constant)
+    except (ValueError, RecursionError):
+        return None
 
 
 def count_tokens(messages: Sequence[Message]) -> int:

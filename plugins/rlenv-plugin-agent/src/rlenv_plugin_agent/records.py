@@ -34,14 +34,10 @@ def to_row(rollout: Rollout) -> dict[str, object]:
         "seconds": rollout.seconds,
         "messages": [plain(each) for each in rollout.trajectory.messages],
         "tokens": tokens_rows(rollout.trajectory.tokens),
-        "trace": [_turn_row(each) for each in rollout.trace],
+        "trace": [plain(each) for each in rollout.trace],
         "verdict": plain(asdict(rollout.verdict)),
         "children": [_child_row(each) for each in rollout.children],
     }
-
-
-def _turn_row(turn: Turn) -> list[object]:
-    return [*turn[:4], [*map(list, turn.calls)], [*map(list, turn.marks)]]
 
 
 def _child_row(child: Child) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -13,7 +12,7 @@ from attrs import frozen
 from rlenv import Environment
 
 from .episode import Episode
-from .messages import Message, Reply
+from .messages import Message, Reply, json_of
 from .recording import canonical
 from .rollouts import Rollout
 from .state.held import APART
@@ -131,10 +130,8 @@ def _replies(rollout: Rollout, given: int, *, values: bool) -> list[Reply]:
 
 def _value(message: Message) -> object:
     """The value that the text is the JSON of, else the message."""
-    try:
-        return json.loads(str(message["content"]))
-    except (ValueError, RecursionError, KeyError):
-        return message
+    found = json_of(str(message.get("content")))
+    return message if found is None else found
 
 
 def _difference(turn: int, stored: Sequence[Message], found: Sequence[Message]) -> Found:

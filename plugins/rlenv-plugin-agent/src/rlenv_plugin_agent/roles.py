@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from inspect import isawaitable
 
 from attrs import frozen
 from rlenv import Environment, Task, Tokens, Trajectory, Verdict
 from rlenv.text import visible
 
 from .ledger import known
-from .messages import Message, Reply, assistant, copies
+from .messages import Message, assistant, copies
 from .rollouts import Policy, Rollout, arollout
 from .tools.context import ToolContext
 from .tools.errors import EpisodeError
-from .tools.subagent import begun
+from .tools.subagent import begun, replied
 from .user import End
 
 ASKED = """\
@@ -77,9 +76,7 @@ class Speaker:
         """
         if heard:
             self.messages.append({"role": "user", "content": heard})
-        acted = self._policy(copies(self.messages), [])
-        acted = await acted if isawaitable(acted) else acted
-        reply = acted if isinstance(acted, Reply) else Reply(acted)
+        reply = await replied(self._policy, copies(self.messages), [])
         said = assistant(reply.message, len(self._told))
         said.pop("tool_calls", None)
         self.messages.append(said)

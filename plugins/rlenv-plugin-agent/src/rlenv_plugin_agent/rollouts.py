@@ -132,7 +132,8 @@ def _played(
         tools = copies(episode.tools)
         while episode.stop is None:
             yield from _turn(episode, acts, tools, evaluate)
-            actor.check()
+            if actor.failed is not None:
+                raise actor.failed
     except ContextExceeded:
         yield from episode._cut("context", evaluate)
     except EpisodeError as error:

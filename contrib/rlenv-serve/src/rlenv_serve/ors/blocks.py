@@ -8,18 +8,23 @@ from typing import TypeAlias
 
 from rlenv.authoring import dumps
 
-Object: TypeAlias = dict[str, object]
+Block: TypeAlias = dict[str, object]
 ROLES = {"developer": "system", "system": "system", "assistant": "assistant"}
-# Of blocks, that candidates may hold.
-TYPES = ("text", "image", "reasoning", "tool_call", "tool_result")
+TYPES = (
+    "text",
+    "image",
+    "reasoning",
+    "tool_call",
+    "tool_result",
+)  # of blocks, that candidates may hold
 
 
-def text(value: str) -> Object:
+def text(value: str) -> Block:
     """A block of text."""
     return {"text": value, "detail": None, "type": "text"}
 
 
-def blocks(content: object) -> list[Object]:
+def blocks(content: object) -> list[Block]:
     """The content of a message: text, or parts of which images may be given in the URL itself."""
     if isinstance(content, str):
         return [text(content)] if content else []
@@ -27,7 +32,7 @@ def blocks(content: object) -> list[Object]:
     return [_block(each) for each in found]
 
 
-def _block(part: object) -> Object:
+def _block(part: object) -> Block:
     match part:
         case {"type": "text", "text": str(value)}:
             return text(value)
@@ -49,7 +54,7 @@ def message(given: Mapping[str, object]) -> dict[str, object]:
     return {"role": ROLES.get(role, "user"), "blocks": made, "detail": None}
 
 
-def _call(given: Mapping[str, object]) -> Object:
+def _call(given: Mapping[str, object]) -> Block:
     function = given.get("function")
     made = function if isinstance(function, Mapping) else {}
     try:
@@ -59,7 +64,7 @@ def _call(given: Mapping[str, object]) -> Object:
     return {"type": "tool_call", "id": str(given.get("id") or ""), "name": str(made.get("name")), "input": found, "detail": None}  # fmt: skip
 
 
-def flat(messages: Sequence[Mapping[str, object]]) -> list[Object]:
+def flat(messages: Sequence[Mapping[str, object]]) -> list[Block]:
     """The blocks of all messages, for clients that ask for a prompt."""
     return [block for each in messages for block in blocks(each.get("content"))]
 

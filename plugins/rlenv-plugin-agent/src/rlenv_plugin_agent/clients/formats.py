@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
+from rlenv_plugin_agent.messages import json_of
+
 from .reading import MOST_CALLS, call
 
 THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*?</think>", re.DOTALL)
@@ -63,9 +65,7 @@ def message_in(written: str, form: str) -> dict[str, object]:
 
 
 def _calls(written: str, key: str) -> list[dict[str, object]]:
-    try:
-        found = json.loads(written)
-    except (ValueError, RecursionError):
+    if (found := json_of(written)) is None:
         return [call("", written.strip())]
     return [_call(each, key) for each in (found if isinstance(found, list) else [found])]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from rlenv import Tokens
+
+from rlenv_plugin_agent.messages import json_of
 
 from .errors import EndpointError
 
@@ -78,12 +79,9 @@ def call(name: str, arguments: object) -> dict[str, object]:
 def arguments_of(written: object) -> dict[str, object] | None:
     """The arguments of a call as an object; None for what servers and templates reject: text that is no object of JSON,
     or one deeper than 64 levels."""
-    try:
-        # `int` raises for NaN and Infinity, which are no numbers of JSON
-        found = json.loads(written, parse_constant=int) if isinstance(written, str) else written
-        return found if isinstance(found, dict) and _is_flat(found, DEPTH) else None
-    except (ValueError, RecursionError):
-        return None
+    # `int` raises for NaN and Infinity, which are no numbers of JSON
+    found = json_of(written, int) if isinstance(written, str) else written
+    return found if isinstance(found, dict) and _is_flat(found, DEPTH) else None
 
 
 def _is_flat(value: object, levels: int) -> bool:

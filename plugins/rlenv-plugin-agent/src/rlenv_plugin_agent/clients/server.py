@@ -7,14 +7,17 @@ import json
 import os
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from attrs import define, field
 from rlenv import ConfigError
 
+from rlenv_plugin_agent.messages import json_of
+
 from .errors import ContextExceeded, EndpointError, TryAgain
+from .reading import mapping
 
 if TYPE_CHECKING:
     import aiohttp
@@ -111,7 +114,8 @@ class Server:
                 aiohttp.ClientSession(timeout=limit, auto_decompress=False, trust_env=False) as session,
                 session.post(self.url + path, data=data, headers=headers, allow_redirects=False) as response,
             ):  # fmt: skip
-                body = await _whole(response)
+                late = TryAgain(f"a reply of more than {LARGEST:,} bytes")
+                body = b"".join([each async for each in pieces(response.content, LARGEST, late)])
         except TimeoutError:
             raise TryAgain(f"no reply within {self.timeout:g} s") from None
         except (aiohttp.ClientError, OSError) as error:
@@ -119,11 +123,11 @@ class Server:
         return self._reply(path, response.status, response.headers.get("Retry-After", ""), body)
 
     def _reply(self, path: str, status: int, after: str, body: bytes) -> JSON:
-        found = _object(body) if status == 200 else None
-        if found is not None and not found.get("error"):
+        found = json_of(body) if status == 200 else None
+        if isinstance(found, dict) and not found.get("error"):
             return found
         text = " ".join(body[:2000].decode("utf-8", "replace").split())[:300]
-        failed = status in AGAIN or 400 <= status < 500 or (found or {}).get("error")
+        failed = status in AGAIN or 400 <= status < 500 or mapping(found).get("error")
         if status == 413 or (failed and status != 429 and CONTEXT.search(text)):
             raise ContextExceeded(f"{self.url}{path}: the conversation is longer than the model's context")  # fmt: skip
         if status in AGAIN or status == 200:
@@ -138,22 +142,20 @@ class Server:
         return self._gates.setdefault(here, asyncio.Semaphore(self.concurrency))
 
 
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    chunks, size = [], 0
-    async for chunk in response.content.iter_any():
-        size += len(chunk)
-        if size > LARGEST:
-            raise TryAgain(f"a reply of more than {LARGEST:,} bytes")
-        chunks.append(chunk)
-    return b"".join(chunks)
+async def pieces(content: aiohttp.StreamReader, most: int, error: Exception) -> AsyncIterator[bytes]:  # fmt: skip
+    """What a stream brings.
 
-
-def _object(body: bytes) -> JSON | None:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    Args:
+        content: of a response.
+        most: bytes that it may have.
+        error: raised where it has more.
+    """
+    size = 0
+    async for piece in content.iter_any():
+        size += len(piece)
+        if size > most:
+            raise error
+        yield piece
 
 
 def _seconds(after: str) -> float | None:

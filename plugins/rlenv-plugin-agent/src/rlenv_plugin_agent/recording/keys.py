@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import TypeAlias
 
+from rlenv_plugin_agent.messages import json_of
 from rlenv_plugin_agent.tools.tool import Tool
 
 # Tools by name; an MCP server may add some when an episode begins.
@@ -51,8 +52,5 @@ def tool_for(tools: Mapping[str, Tool], name: object, arguments: object) -> Tool
     tool = tools.get(name) if isinstance(name, str) else None
     if tool is None or tool.category == OWN:
         return None
-    try:
-        given = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        return None
+    given = json_of(arguments or "{}") if isinstance(arguments, str) else arguments
     return None if not isinstance(given, Mapping) or tool.problem(given) else tool

@@ -71,16 +71,16 @@ def _ready(tools: Tools, name: object, arguments: object, context: ToolContext) 
         asked = str(name)[:64]  # which is compared with few: 64 calls of a message may be wrong
         some = tools if len(tools) <= NEAR else [each for each in tools if each[:2] == asked[:2]][:NEAR]  # fmt: skip
         hint = suggest(asked, some, what="tools are") or f"there are {len(tools)} tools"
-        _refuse("unknown_tool", f"there is no such tool; {hint}")
+        raise _Refused("unknown_tool", f"there is no such tool; {hint}")
     if tool.roles and context.role not in tool.roles:
-        _refuse("role", f"it is for {', '.join(tool.roles)}, and you are {context.role}")
+        raise _Refused("role", f"it is for {', '.join(tool.roles)}, and you are {context.role}")
     given = _arguments(arguments)
     try:
         problem = tool.problem(given)
     except Exception as error:  # noqa: BLE001 - nested too deeply, or a schema from elsewhere that is broken
         problem = f"they cannot be checked: {type(error).__name__}"
     if problem:
-        _refuse("arguments", problem)
+        raise _Refused("arguments", problem)
     if tool.context:
         given[tool.context] = context
     return tool, given
@@ -91,7 +91,7 @@ async def _result(tool: Tool, given: dict[str, object], context: ToolContext) ->
         return called(tool.function, given)
     key, result = _Caller(tool.function, context), cast("str | Failed | None", None)
     if left_running[key] >= STUCK:
-        _refuse("timeout", f"{STUCK} earlier calls of this tool have not ended")
+        raise _Refused("timeout", f"{STUCK} earlier calls of this tool have not ended")
     try:
         if not tool.is_async:
             result = await in_thread(partial(called, tool.function, given), tool.timeout, key)
@@ -118,13 +118,13 @@ def _arguments(arguments: object) -> dict[str, object]:
         return dict(arguments)
     text = arguments if isinstance(arguments, str) else ""
     if len(text) > LONGEST:
-        _refuse("arguments", f"they have {len(text):,} characters; {LONGEST:,} are the most")
+        raise _Refused("arguments", f"they have {len(text):,} characters; {LONGEST:,} are the most")
     try:
         found = DECODER.decode(text or "{}")
     except (ValueError, RecursionError) as error:
-        _refuse("arguments", f"they are not JSON: {error}"[:300])
+        raise _Refused("arguments", f"they are not JSON: {error}"[:300]) from None
     if not isinstance(found, dict):
-        _refuse("arguments", "they are a JSON object")
+        raise _Refused("arguments", "they are a JSON object")
     return found
 
 
@@ -139,7 +139,3 @@ def _finite(text: str) -> float:
 
 
 DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
-
-
-def _refuse(kind: str, message: str) -> NoReturn:
-    raise _Refused(kind, message)

@@ -36,6 +36,19 @@ def begun(policy: Acts) -> Acts:
     return begin() if callable(begin) else policy
 
 
+async def replied(policy: Acts, messages: list[Message], tools: list[Message]) -> Reply:
+    """What a policy does next, whichever of the forms of an action it gives.
+
+    Args:
+        policy: sync or async.
+        messages: that it is given.
+        tools: that it is offered.
+    """
+    acted = policy(messages, tools)
+    acted = await acted if isawaitable(acted) else acted
+    return acted if isinstance(acted, Reply) else Reply(acted)
+
+
 @frozen
 class Child:
     """What one subagent did.
@@ -76,14 +89,6 @@ class Actor:
     started: dict[str, int] = field(factory=dict)
     wrap: Callable[[Observe, Named], Observe] | None = None
     tools: Named = dict
-
-    def check(self) -> None:
-        """
-        Raises:
-            Exception: what the policy raised inside a subagent.
-        """
-        if self.failed is not None:
-            raise self.failed
 
     def child(
         self, name: str, policy: Acts | None, tokens: int, *, starts: int, depth: int
@@ -274,14 +279,12 @@ class _Inner:
     async def _act(self, turn: int) -> Message:
         """The next message of the policy, which it pays for."""
         try:
-            acted = self.policy(copies(self.messages), copies(self.offered))
-            acted = await acted if isawaitable(acted) else acted
+            reply = await replied(self.policy, copies(self.messages), copies(self.offered))
         except ContextExceeded:
             raise
         except Exception as error:
             self.actor.failed = error if self.is_own else None
             raise
-        reply = acted if isinstance(acted, Reply) else Reply(acted)
         message = assistant(reply.message, turn)
         used = len(reply.tokens.ids) if reply.tokens else count_tokens([message])
         self.actor.tokens = max(0, (self.actor.tokens or 0) - used)

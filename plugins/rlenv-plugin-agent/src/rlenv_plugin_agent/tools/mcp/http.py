@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
+from rlenv_plugin_agent.clients.server import pieces
+
 from .errors import MOST, ServerError
 
 if TYPE_CHECKING:
@@ -85,14 +87,9 @@ class HttpLink:
         await self._session.close()
 
 
-async def _pieces(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+def _pieces(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
     """What comes, as long as it is no more than ``MOST`` bytes."""
-    size = 0
-    async for piece in content.iter_any():
-        size += len(piece)
-        if size > MOST:
-            raise ServerError("its answer is too long")
-        yield piece
+    return pieces(content, MOST, ServerError("its answer is too long"))
 
 
 async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:

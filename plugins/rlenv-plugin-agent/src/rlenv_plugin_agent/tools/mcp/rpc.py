@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from typing import TypeAlias
 
+from rlenv_plugin_agent.clients.reading import mapping
+from rlenv_plugin_agent.messages import json_of
 from rlenv_plugin_agent.tools.errors import EpisodeError
 
 from .errors import ServerError
@@ -102,7 +104,7 @@ class Rpc:
             async for raw in messages:
                 if not raw:
                     raise ServerError("its answer is too long")
-                message = _parsed(raw)
+                message = mapping(json_of(raw))
                 if "method" in message:
                     await self._refuse(message)
                 elif message.get("id") == self._ids:
@@ -137,12 +139,3 @@ class Rpc:
 
 def _body(**parts: object) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **parts}).encode()
-
-
-def _parsed(raw: bytes) -> Table:
-    """A message; an empty one for what is none, as a line that a library prints."""
-    try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
