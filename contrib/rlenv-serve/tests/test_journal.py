@@ -43,6 +43,12 @@ def play(opener: Opener) -> Play:
 
 
 shared = pytest.mark.parametrize("opener", SHARED, indirect=True)
+in_memory = pytest.mark.parametrize("opener", ["memory"], indirect=True)
+
+
+async def trajectories(journal: Journal) -> list[bytes]:
+    """That no store has."""
+    return [held for _, held in await journal.outbox(99)]
 
 
 def test_an_episode_is_found_with_its_steps_and_its_end(play: Play) -> None:
@@ -53,7 +59,7 @@ def test_an_episode_is_found_with_its_steps_and_its_end(play: Play) -> None:
         assert await journal.commit(FIRST.id, taken(2), ENDED)
         assert await journal.find(FIRST.id) == Entry(FIRST, 2, evolve(ENDED, trajectory=b""))
         assert [*await journal.steps(FIRST.id)] == [taken(1, key="k"), taken(2)]
-        assert await journal.trajectory(FIRST.id) == ENDED.trajectory
+        assert await trajectories(journal) == [ENDED.trajectory]
 
     play(work)
 
@@ -62,7 +68,7 @@ def test_what_is_not_there_is_none_and_empty(play: Play) -> None:
     async def work(journal: Journal) -> None:
         assert await journal.find("nothing") is None
         assert [*await journal.steps("nothing")] == []
-        assert await journal.trajectory("nothing") == b""
+        assert [*await journal.outbox(9)] == []
         assert not await journal.commit("nothing", taken(1))
         await journal.remove("nothing")
         assert [*await journal.recent(None, 9)] == []
@@ -93,6 +99,24 @@ def test_an_end_is_written_once(play: Play) -> None:
         assert entry is not None
         assert entry.ended == evolve(ends[made.index(True)], trajectory=b"")
         assert not await journal.commit(FIRST.id, taken(2))
+
+    play(work)
+
+
+def test_a_trajectory_waits_until_a_store_has_it_also_when_its_episode_is_removed(play: Play) -> None:  # fmt: skip
+    async def work(journal: Journal) -> None:
+        for n in range(12):
+            await journal.begin(begun(n), 99)
+            await journal.commit(begun(n).id, taken(1), evolve(ENDED, trajectory=b"%d" % n) if n < 10 else None)  # fmt: skip
+        await journal.remove(begun(0).id)
+        await asyncio.sleep(0.05)
+        assert await journal.expire(0.01) == 11
+        assert [held for _, held in await journal.outbox(4)] == [b"0", b"1", b"2", b"3"]
+        rows = await journal.outbox(99)
+        assert [held for _, held in rows] == [b"%d" % n for n in range(10)]
+        for _ in range(2):
+            await journal.archived([name for name, _ in rows if name != rows[7][0]])
+            assert await journal.outbox(99) == [rows[7]]
 
     play(work)
 
@@ -204,7 +228,7 @@ def test_every_text_and_all_bytes_come_back_as_they_were(play: Play) -> None:
         assert entry is not None
         assert entry.begun == odd
         assert [*await journal.steps(odd.id)] == [step]
-        assert await journal.trajectory(odd.id) == bytes(range(256))
+        assert await trajectories(journal) == [bytes(range(256))]
 
     play(work)
 
@@ -226,6 +250,34 @@ def test_a_caller_that_goes_away_disturbs_nobody(play: Play) -> None:
     play(work)
 
 
+@in_memory
+def test_in_memory_episodes_that_ended_longest_ago_make_room(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rlenv_serve.state.memory.HELD", 100_000)
+
+    async def work(journal: Journal) -> None:
+        async def ended(n: int, answer: bytes) -> None:
+            await journal.begin(begun(n, key=str(n)), 9)
+            await journal.commit(begun(n, key=str(n)).id, taken(1, answer=answer), ENDED)
+
+        await journal.begin(OTHER, 9)
+        for n in range(30):
+            await ended(n, b"x" * 9_000)
+        stayed = [n for n in range(30) if await journal.find(begun(n).id)]
+        assert stayed == [*range(21, 30)]
+        assert await journal.find(OTHER.id)  # it is open
+        assert len(await trajectories(journal)) == 30  # no store has them
+        assert await journal.begin(begun(50, key="3"), 9) == begun(50, key="3")
+        await ended(60, b"x" * 200_000)
+        assert [each.begun.id for each in await journal.recent(None, 99) if each.ended] == [begun(60).id]  # fmt: skip
+        assert await journal.expire(-1.0) == 3
+        await ended(61, b"")
+        assert await journal.find(begun(61).id)
+
+    play(work)
+
+
 # -- durable and shared ---------------------------------------------------------------------------
 
 
@@ -233,7 +285,7 @@ def test_a_caller_that_goes_away_disturbs_nobody(play: Play) -> None:
 def test_all_is_there_when_the_journal_is_opened_again(opener: Opener) -> None:
     async def work() -> None:
         async with opened(opener) as journal:
-            assert (journal.durable, journal.shared) == (True, True)
+            assert journal.shared
             await journal.begin(begun(1, key="k"), 9)
             await journal.commit(FIRST.id, taken(1))
             await journal.begin(SECOND, 9)
@@ -241,7 +293,7 @@ def test_all_is_there_when_the_journal_is_opened_again(opener: Opener) -> None:
         async with opened(opener) as journal:
             assert await journal.begin(begun(9, key="k"), 9) == begun(1, key="k")
             assert [*await journal.steps(FIRST.id)] == [taken(1)]
-            assert await journal.trajectory(SECOND.id) == ENDED.trajectory
+            assert await trajectories(journal) == [ENDED.trajectory]
             assert [each.begun.id for each in await journal.recent(None, 9)] == [SECOND.id, FIRST.id]  # fmt: skip
 
     asyncio.run(work())
@@ -259,8 +311,13 @@ def test_two_servers_see_the_same_and_only_one_of_them_takes_a_step(opener: Open
                 both = await asyncio.gather(*(each.commit(FIRST.id, taken(number, answer=answer)) for each, answer in zip((here, there), answers, strict=True)))  # fmt: skip
                 assert sum(both) == 1
                 assert (await here.steps(FIRST.id))[-1].answer == answers[both.index(True)]
+            await here.commit(FIRST.id, taken(30), ENDED)
+            ((name, held),) = await there.outbox(9)
+            assert held == ENDED.trajectory
+            await there.archived([name])
+            assert [*await here.outbox(9)] == []
             await there.remove(FIRST.id)
-            assert not await here.commit(FIRST.id, taken(30))
+            assert not await here.commit(FIRST.id, taken(31))
 
     asyncio.run(work())
 

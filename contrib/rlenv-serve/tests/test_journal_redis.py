@@ -129,6 +129,10 @@ def test_nothing_stays_of_episodes_that_expired(store: RedisServer) -> None:
             await asyncio.sleep(0.02)
             assert await journal.expire(0.0) == 50
             with redis.Redis.from_url(store.url) as link:
-                assert {*link.keys()} == {b"rlenv:version", b"rlenv:clock", b"rlenv:number"}
+                names = {b"rlenv:version", b"rlenv:clock", b"rlenv:number", b"rlenv:x"}
+                assert {*link.keys()} == names
+                assert link.xlen("rlenv:x") == 25
+                await journal.archived([name for name, _ in await journal.outbox(99)])
+                assert link.xlen("rlenv:x") == 0
 
     asyncio.run(work())

@@ -140,6 +140,8 @@ def test_submit_is_described_as_what_it_does() -> None:
         talk("reset", task_id="t3")
         assert talk("step", type="list_tools")["data"]["observation"]["tools"] == before
         assert "End" not in {each["name"]: each["description"] for each in before}["submit"]
+        begun = ask("POST", "/episodes", {"task_id": "t3"}).body["tools"]
+        assert [each["description"] for each in begun] == [each["description"] for each in before]
         assert talk("step", tool_name="submit", arguments={"answer": "6"})["data"]["done"] is False
 
 

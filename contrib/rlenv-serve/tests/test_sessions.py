@@ -34,7 +34,9 @@ def test_requests_that_alternate_between_two_servers_see_one_episode(
             for number, (one, other) in enumerate([(here, there), (there, here)] * 8):
                 answer = await one.step(LOCAL, id_, COUNT)
                 assert (answer.number, answer.text) == (number + 1, str(number))
-                messages = (await other.get(LOCAL, id_)).messages  # it has the episode of before
+                messages = (
+                    await other.get(LOCAL, id_)
+                ).episode.view  # it has the episode of before
                 assert messages[-1]["content"] == str(number)
                 assert len(messages) == 1 + 2 * (number + 1)
             await here.step(LOCAL, id_, say("75"))

@@ -203,7 +203,7 @@ def test_a_store_of_trajectories_that_fails_costs_no_reward(
             raise ValueError("no row")
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(Nowhere, "add", fails)
+    monkeypatch.setattr(Nowhere, "bring", fails)
     monkeypatch.setattr(sessions, "LAST", 0.1)
 
     async def work() -> None:

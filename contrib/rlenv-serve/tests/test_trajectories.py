@@ -7,21 +7,26 @@ import http.client
 import json
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from database import PostgreSQL, postgres
+from journals import begun, opened, taken
 from rlenv import ConfigError
 from rlenv_serve import Keys, Server
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.keys import add_key
+from rlenv_serve.state import open_journal
+from rlenv_serve.state.journal import Ended, Journal
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.trajectories.archive import Archive
 from rlenv_serve.trajectories.finished import Finished
 from rlenv_serve.trajectories.queries import select
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, Client, broken, episode, running, served, sums
+from stores import state_of
 
 
 def play(ask: Client, answer: str, environment: str = "sums", task: str = "t3") -> str:
@@ -31,6 +36,13 @@ def play(ask: Client, answer: str, environment: str = "sums", task: str = "t3") 
         ask("POST", f"/episodes/{id_}/steps", {"action": "add", "a": 3, "b": 3})
     ask("POST", f"/episodes/{id_}/steps", {"action": "submit", "answer": answer})
     return id_
+
+
+async def end(journal: Journal, number: int) -> None:
+    """An episode that has ended, and whose trajectory is in the outbox."""
+    each = begun(number)
+    await journal.begin(each, 9_999)
+    await journal.commit(each.id, taken(1), Ended("done", b"{}", row(number).encoded()))
 
 
 def row(number: int, reward: float | None = 1.0) -> Finished:
@@ -141,13 +153,16 @@ def test_a_store_keeps_each_row_once_and_in_order(
         store = TrajectoryStore(url)
         await store.open()
         for number in (1, 2, 1, 3):
-            await store.append(row(number))
+            await store.append([row(number)])
+        await store.append([row(3), row(4), row(2)])
         found = await store.after(0, None)
-        assert [each.id for each in found] == ["e1", "e2", "e3"]
+        assert [each.id for each in found] == ["e1", "e2", "e3", "e4"]
         assert sorted({each.number for each in found}) == [each.number for each in found]
-        assert await store.missing(["e1", "e9"]) == {"e9"}
         assert await store.find("e1", "alice") is None
-        assert [each.id for each in await store.newest("", "sums", 2)] == ["e3", "e2"]
+        assert [each.id for each in await store.newest("", "sums", 2)] == ["e4", "e3"]
+        odd = evolve(row(5), id="a\0b", agent="\0", rollout="{}")
+        await store.append([odd])
+        assert await store.find("a\0b", "") is not None
         await store.close()
 
     urls = {"memory": "memory:", "sqlite": f"sqlite:{tmp_path}/t.sqlite"}
@@ -182,7 +197,8 @@ def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL
     async def use() -> None:
         store = TrajectoryStore(cluster.url)
         await store.open()
-        archive, kept, codes = Archive(store), list[str](), set[tuple[int, str]]()
+        journal = MemoryJournal()
+        archive, kept, codes = Archive(journal, store), list[str](), set[tuple[int, str]]()
         for number in range(100, 160):
             if number in (115, 140):
                 cluster.kill()
@@ -190,12 +206,12 @@ def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL
                 cluster.stop()
                 cluster.start()
             try:
-                await store.append(row(number))
+                await store.append([row(number)])
                 kept.append(f"e{number}")
             except Problem as problem:
                 codes.add((problem.status, problem.code))
-                archive._waiting.append(row(number))
-        await archive._flush()
+                await end(journal, number)
+        await archive.bring()
         found = [
             each.id
             for each in await store.after(0, None)
@@ -217,7 +233,7 @@ def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(
         server = Server(catalog, journal=journal)
         down = True
 
-        async def append(given: Finished) -> None:
+        async def append(given: Sequence[Finished]) -> None:
             if down:
                 raise Problem(503, "trajectories_unavailable", "the database is away")
             await TrajectoryStore.append(server.archive.store, given)
@@ -233,15 +249,49 @@ def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(
             answer = await server.sessions.step(LOCAL, session.id, say("6"))
             assert answer.reward == 1.0
             assert await server.archive.store.after(0, None) == []
+            await server.sessions.delete(LOCAL, session.id)  # its client is done with it
             down = False
-            await server.archive._flush()
-            assert [each.id for each in await server.archive.store.after(0, None)] == [session.id]
-            fresh = Archive(
-                TrajectoryStore("memory:")
-            )  # as of a process that was killed before it kept the row
-            await fresh.open(journal)
-            assert [each.reward for each in await fresh.store.after(0, None)] == [1.0]
-            await fresh.store.close()
+            await server.archive.bring()
+            (found,) = await server.archive.store.after(0, None)
+            assert (found.id, found.reward, found.turns) == (session.id, 1.0, 1)
+            assert [*await journal.outbox(9)] == []
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+def test_what_other_processes_left_is_kept_however_much_it_is(kind: str, tmp_path: Path) -> None:
+    async def use(state: str) -> None:
+        async with opened(lambda: open_journal(state)) as killed:
+            for number in range(1_100):  # their process was killed before it kept their rows
+                await end(killed, number)
+        stores = [TrajectoryStore(f"sqlite:{tmp_path}/t.sqlite") for _ in range(3)]
+        for each in stores:
+            await each.open()
+        async with opened(lambda: open_journal(state)) as here, opened(lambda: open_journal(state)) as there:  # fmt: skip
+            archives = [Archive(here, stores[0]), Archive(there, stores[1]), Archive(there, stores[2])]  # fmt: skip
+            await asyncio.gather(*(each.bring() for each in archives * 3))
+            assert [*await here.outbox(9)] == []
+        assert len({each.id for each in await stores[0].after(0, None, 9_999)}) == 1_100
+        for each in stores:
+            await each.close()
+
+    with state_of(kind, tmp_path) as (state, _):
+        asyncio.run(use(state))
+
+
+def test_in_memory_the_oldest_rows_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlenv_serve.trajectories.store.HELD", 3_000_000)
+
+    async def use() -> None:
+        store = TrajectoryStore("memory:")
+        await store.open()
+        for number in range(1_500):
+            await store.append([evolve(row(number), rollout="x" * 5_000)])
+        found = [each.id for each in await store.after(0, None, 9_999)]
+        assert found == [f"e{number}" for number in range(1_500 - len(found), 1_500)]
+        assert 50 < len(found) < 600
+        await store.close()
 
     asyncio.run(use())
 

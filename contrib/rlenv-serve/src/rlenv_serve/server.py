@@ -48,7 +48,7 @@ class Server:
         self.keys = keys or Keys()
         self.limits = limits or Limits()
         self.journal = journal or MemoryJournal()
-        self.archive = Archive(trajectories or TrajectoryStore("memory:"))
+        self.archive = Archive(self.journal, trajectories or TrajectoryStore("memory:"))
         self.metrics = Metrics()
         self.turns = Turns(self.limits)
         self.metrics.waiting.set_function(lambda: self.turns.queue)
@@ -62,7 +62,7 @@ class Server:
     async def running(self) -> AsyncIterator[None]:
         """Open what the server keeps, and close it again when the requests that run are answered."""
         await self.journal.open()
-        await self.archive.open(self.journal)
+        await self.archive.store.open()
         for served in self.catalog.values():
             _ = served.revision  # hashes code and tasks: not while a client waits
         watches = [asyncio.create_task(each.watch()) for each in (self.sessions, self.archive)]

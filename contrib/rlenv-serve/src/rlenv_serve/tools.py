@@ -14,9 +14,8 @@ from .catalog import Served
 from .http.problems import Problem
 from .jsonrpc import invalid_params
 from .keys import Tenant
-from .sessions import Action, Answer, Sessions
-from .sessions.actions import SUBMIT, call
-from .sessions.sessions import SUBMIT_TOOL
+from .sessions import Action, Answer, Session, Sessions
+from .sessions.actions import SUBMIT, SUBMIT_TOOL, call
 
 ENDED = "The episode has ended."
 SAY = "Write a message, with this text."  # what `submit` does where a message does not end the episode
@@ -43,29 +42,23 @@ def ends_with_message(served: Served) -> bool:
     return harness.answering is None and harness.kind != "agentic"
 
 
-def described(served: Served, tools: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-    """The tools, where ``submit`` says what it does in this environment."""
-    if ends_with_message(served):
-        return [dict(each) for each in tools]
-    return [{**each, "description": SAY} if each["name"] == SUBMIT else dict(each) for each in tools]  # fmt: skip
-
-
-def static_tools(served: Served) -> list[dict[str, object]]:
-    """The tools that every episode of the environment has, before one begins."""
-    offered = copies([each.offered for each in harness_of(served).named.values()])
-    return described(served, [*(dict(each["function"]) for each in offered), SUBMIT_TOOL])  # type: ignore[call-overload] # as of chat completions # fmt: skip
+def offered(served: Served, session: Session | None = None) -> list[dict[str, object]]:
+    """The tools of an episode, or else those that every episode of the environment has; and ``submit``, which says what it
+    does in this environment."""
+    static = copies([each.offered for each in harness_of(served).named.values()])
+    own = session.tools if session else [dict(each["function"]) for each in static]  # type: ignore[call-overload] # as of chat completions
+    said = {} if ends_with_message(served) else {"description": SAY}
+    return [*own, {**SUBMIT_TOOL, **said}]
 
 
 async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str | None) -> list[dict[str, object]]:  # noqa: A002 - the field's name # fmt: skip
     """The tools of an episode; those of every episode where none runs."""
-    if id is None:
-        return static_tools(served)
     try:
-        return described(served, sessions.tools(await sessions.get(tenant, id)))
+        return offered(served, await sessions.get(tenant, id) if id else None)
     except Problem as problem:
         if problem.code != "episode_finished":
             raise
-        return static_tools(served)
+        return offered(served)
 
 
 def check_names(served: Served) -> None:

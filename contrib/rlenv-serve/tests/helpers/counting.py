@@ -18,7 +18,7 @@ from rlenv_serve.keys import LOCAL
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.sessions import Sessions
 from rlenv_serve.sessions.actions import call
-from rlenv_serve.state.journal import Begun, Ended, Journal
+from rlenv_serve.state.journal import Journal
 from rlenv_serve.trajectories.archive import Archive
 from rlenv_serve.trajectories.store import TrajectoryStore
 
@@ -83,12 +83,12 @@ def counting(task: Task = TASK, *tools: Callable[..., object]) -> Environment:
 class Nowhere(Archive):
     """The second tier, which keeps what it is given for ever, is not what is measured here."""
 
-    async def add(self, begun: Begun, ended: Ended) -> None: ...
+    async def bring(self) -> None: ...
 
 
 def make(env: Environment, journal: Journal, **limits: Any) -> Sessions:
-    catalog, nowhere = Catalog([Served("counting", env)]), Nowhere(TrajectoryStore("memory:"))
-    return Sessions(catalog, journal, nowhere, Limits(**limits), Metrics())
+    nowhere = Nowhere(journal, TrajectoryStore("memory:"))
+    return Sessions(Catalog([Served("counting", env)]), journal, nowhere, Limits(**limits), Metrics())  # fmt: skip
 
 
 @asynccontextmanager

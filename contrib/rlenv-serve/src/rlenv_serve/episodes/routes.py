@@ -15,6 +15,7 @@ from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
 from rlenv_serve.settings import Name, Seed
 from rlenv_serve.state.journal import Entry
+from rlenv_serve.tools import offered
 
 COUNTS = ("tests_passed", "total_tests")
 HEADERS = {KEY: "a second request with this key is answered as the first was"}
@@ -91,7 +92,7 @@ async def begin(call: Call) -> object:
     asked = call.read(NewEpisode)
     served, task = _task(call.server.catalog, asked)
     session = await call.server.sessions.begin(call.tenant, served, task, seed=asked.seed, agent=asked.agent_id, key=idempotency_key(call))  # fmt: skip
-    return EpisodeBegun(session.id, served.name, str(task.id), session.begun.agent, session.first.messages, call.server.sessions.tools(session), session.first.value)  # fmt: skip
+    return EpisodeBegun(session.id, served.name, str(task.id), session.begun.agent, session.first.messages, offered(served, session), session.first.value)  # fmt: skip
 
 
 async def step(call: Call) -> object:

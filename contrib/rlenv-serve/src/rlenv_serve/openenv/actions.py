@@ -92,7 +92,7 @@ def first_seen(session: Session) -> dict[str, object]:
     """The observation of ``reset``."""
     seen = _seen(session.first)
     seen["text"] = str(session.first.messages[-1].get("content") or "") if session.first.messages else ""  # fmt: skip
-    return _frame({**seen, "task_id": session.begun.task, "episode_id": session.id}, None)
+    return observation({**seen, "task_id": session.begun.task, "episode_id": session.id})
 
 
 def stepped(tool: str | None, answer: Answer) -> dict[str, object]:
@@ -111,17 +111,13 @@ def stepped(tool: str | None, answer: Answer) -> dict[str, object]:
     if tool is not None:
         error, text = error_of(answer), answer.text or (ENDED if answer.done else "")
         seen |= {"tool_name": tool, "result": None if error else text, "error": error}
-    made = _frame(seen, answer.reward, done=answer.done)
+    made = observation(seen, answer.reward, done=answer.done)
     return {**made, "metadata": {"stop_reason": answer.stop}} if answer.done else made
 
 
-def _frame(seen: object, reward: float | None, *, done: bool = False) -> dict[str, object]:
+def observation(seen: object, reward: float | None = None, *, done: bool = False) -> dict[str, object]:  # fmt: skip
+    """What a frame is answered with."""
     return {"observation": seen, "reward": reward, "done": done}
-
-
-def listed(tools: object) -> dict[str, object]:
-    """The observation of ``list_tools``."""
-    return _frame({"tools": tools}, None)
 
 
 def _seen(answer: Answer) -> dict[str, object]:
@@ -130,8 +126,6 @@ def _seen(answer: Answer) -> dict[str, object]:
 
 
 def _is_deep(data: Mapping[str, object], depth: int) -> bool:
-    if not any(isinstance(each, (dict, list)) for each in data.values()):
-        return False
     try:
         check_depth(encode(data), depth)
     except Problem:

@@ -51,8 +51,7 @@ class Methods:
     async def _list(self, params: Params) -> object:
         """Without a session: the tools that every episode has."""
         asked = self.session is not None or "session_id" in params
-        session = await self._session(params) if asked else None
-        episode = None if session is None or session.done else session.episode
+        episode = (await self._session(params)).episode if asked else None
         tools = await tools_of(self.server.sessions, self.tenant, self.served, episode)
         return {"tools": listing(tools, "inputSchema")}
 

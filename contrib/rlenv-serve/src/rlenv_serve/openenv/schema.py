@@ -7,7 +7,7 @@ from importlib.metadata import version
 import msgspec
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.tools import harness_of, static_tools
+from rlenv_serve.tools import harness_of, offered
 
 from .actions import CALL_TOOL, Reset
 
@@ -29,7 +29,7 @@ def action_schema(served: Served) -> dict[str, object]:
         if harness.user is not None:
             fields["value"] = {"description": "An action of a game, in place of a message."}
         return _object("Say", [field], fields)
-    names = [each["name"] for each in static_tools(served)]
+    names = [each["name"] for each in offered(served)]
     fields = {
         "type": {"const": CALL_TOOL, "default": CALL_TOOL},
         "tool_name": {**TEXT, "examples": names, "description": "A tool; submit ends the episode with an answer."},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from secrets import token_hex
 
 from attrs import define, field
@@ -30,10 +29,7 @@ class OpenEnvSession:
         attached: a WebSocket uses it.
         own: a WebSocket made it for itself.
         episode: the id of its episode, None before the first ``reset``.
-        task: of the episode.
         name: what the client calls the episode.
-        steps: that were accepted.
-        done: the episode has ended.
         used: when, as of ``time.monotonic``.
     """
 
@@ -43,16 +39,8 @@ class OpenEnvSession:
     attached: bool
     own: bool
     episode: str | None = None
-    task: str | None = None
     name: str | None = None
-    steps: int = 0
-    done: bool = False
     used: float = field(factory=time.monotonic)
-
-    @property
-    def state(self) -> dict[str, object]:
-        """For ``state``."""
-        return {"episode_id": self.name or self.episode, "step_count": self.steps, "session_id": self.id, "task_id": self.task, "done": self.done}  # fmt: skip
 
 
 class OpenEnvSessions:
@@ -82,7 +70,9 @@ class OpenEnvSessions:
         while sum(each.tenant.name == tenant.name for each in self._open.values()) >= self._limits.episodes:  # fmt: skip
             if not await self._make_room(tenant):
                 raise Problem(429, "too_many_sessions", f"a tenant has at most {self._limits.episodes:,} sessions: close one")  # fmt: skip
-        return self._add(OpenEnvSession(token_hex(16), tenant, served, attached, own=attached))
+        made = OpenEnvSession(token_hex(16), tenant, served, attached, own=attached)
+        self._open[made.id] = made
+        return made
 
     async def get(self, tenant: Tenant, served: Served, id: str, *, attach: bool = False) -> OpenEnvSession:  # noqa: A002 - the field's name # fmt: skip
         """A session of this tenant; an open episode of it, by its id, is one too, also after a restart.
@@ -90,9 +80,7 @@ class OpenEnvSessions:
         Raises:
             Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as ``Sessions.get`` besides.
         """
-        session = self._open.get(id)
-        if session is None:
-            session = await self._resumed(tenant, served, id)
+        session = self._open.get(id) or await self._resumed(tenant, served, id)
         if session.tenant.name != tenant.name or session.served is not served:
             raise not_found(f"there is no session {id!r:.80}")
         if attach and session.attached:
@@ -115,8 +103,7 @@ class OpenEnvSessions:
             except Problem as problem:
                 if problem.status != 429 or not await self._make_room(session.tenant):
                     raise
-        session.episode, session.task, session.name = begun.id, str(task.id), asked.episode_id
-        session.steps, session.done = 0, False
+        session.episode, session.name = begun.id, asked.episode_id
         return begun
 
     async def step(self, session: OpenEnvSession, action: Action) -> Answer:
@@ -128,8 +115,16 @@ class OpenEnvSessions:
         if session.episode is None:
             raise Problem(409, "no_episode", "no episode runs: send reset first")
         answer = await self._sessions.step(session.tenant, session.episode, action)
-        session.steps, session.done, session.used = session.steps + 1, answer.done, time.monotonic()
+        session.used = time.monotonic()
         return answer
+
+    async def state(self, session: OpenEnvSession) -> dict[str, object]:
+        """For ``state``."""
+        entry = await self._sessions.entry(session.tenant, session.episode) if session.episode else None  # fmt: skip
+        return {
+            "episode_id": session.name or session.episode, "step_count": entry.steps if entry else 0, "session_id": session.id,
+            "task_id": entry.begun.task if entry else None, "done": entry is not None and entry.ended is not None,
+        }  # fmt: skip
 
     async def close(self, session: OpenEnvSession) -> None:
         """End a session; its episode is forgotten, unless it has ended."""
@@ -140,10 +135,6 @@ class OpenEnvSessions:
         """The WebSocket of a session is gone; another may be attached."""
         session.attached, session.used = False, time.monotonic()
 
-    def _add(self, session: OpenEnvSession) -> OpenEnvSession:
-        self._open[session.id] = session
-        return session
-
     async def _resumed(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
         playing = next((each for each in self._open.values() if each.episode == id), None)
         if playing is not None:
@@ -153,7 +144,7 @@ class OpenEnvSessions:
             raise not_found(f"there is no session {id!r:.80}")
         await self._sessions.get(tenant, id)
         session = await self.open(tenant, served, attached=False)
-        session.episode, session.task, session.steps = id, entry.begun.task, entry.steps
+        session.episode = id
         return session
 
     async def _make_room(self, tenant: Tenant) -> bool:
@@ -168,6 +159,5 @@ class OpenEnvSessions:
 
     async def _forget(self, session: OpenEnvSession) -> None:
         episode, session.episode = session.episode, None
-        if episode is not None and not session.done:
-            with suppress(Problem):  # it expires
-                await self._sessions.delete(session.tenant, episode)
+        if episode is not None:
+            await self._sessions.forget(session.tenant, episode)

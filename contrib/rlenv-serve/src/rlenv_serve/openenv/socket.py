@@ -7,11 +7,11 @@ import logging
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 from attrs import frozen
 from starlette.routing import WebSocketRoute
-from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from rlenv_serve.http.origin import check_origin
@@ -20,7 +20,7 @@ from rlenv_serve.jsonrpc import respond
 from rlenv_serve.server import Server
 from rlenv_serve.tools import listing, tools_of
 
-from .actions import LIST_TOOLS, Reset, action_of, first_seen, listed, stepped, tool_of
+from .actions import LIST_TOOLS, Reset, action_of, first_seen, observation, stepped, tool_of
 from .frames import error_frame, frame, read_frame
 from .methods import Methods
 from .sessions import OpenEnvSession
@@ -65,7 +65,7 @@ class Player:
 
     async def _done(self, kind: str, data: object) -> str:
         if kind == "state":
-            return frame("state", self.session.state)
+            return frame("state", await self.server.openenv.state(self.session))
         if kind == "mcp":
             methods = Methods(self.server, self.session.tenant, self.session.served, self.session)
             return frame("mcp", await respond(data, methods.named))
@@ -86,54 +86,47 @@ class Player:
     async def _step(self, data: Mapping[str, object]) -> object:
         session = self.session
         if data.get("type") == LIST_TOOLS:
-            episode = None if session.done else session.episode
-            found = await tools_of(self.server.sessions, session.tenant, session.served, episode)
-            return listed(listing(found, "input_schema"))
+            found = await tools_of(self.server.sessions, session.tenant, session.served, session.episode)  # fmt: skip
+            return observation({"tools": listing(found, "input_schema")})
         action = action_of(session.served, data, self.server.limits.depth)
         return stepped(tool_of(data), await self.server.openenv.step(session, action))
 
 
-@frozen
-class Socket:
-    """The WebSocket's endpoint, as an ASGI application."""
-
-    server: Server
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Speak with one client until it, the server or its time ends."""
-        socket, server = WebSocket(scope, receive, send), self.server
+async def talk(server: Server, socket: WebSocket) -> None:
+    """Speak with one client until it, the server or its time ends."""
+    try:
+        check_origin(socket.headers, keyless=not server.keys.required)
+        tenant = server.keys.tenant(socket.headers)
+        served = server.catalog.named(socket.path_params["env"])
+    except Problem as problem:
+        await socket.send_denial_response(problem.response())
+        return
+    await socket.accept()
+    id_ = socket.query_params.get("session_id")
+    with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the client is gone
         try:
-            check_origin(socket.headers, keyless=not server.keys.required)
-            tenant = server.keys.tenant(socket.headers)
-            served = server.catalog.named(socket.path_params["env"])
+            session = await (server.openenv.get(tenant, served, id_, attach=True) if id_ else server.openenv.open(tenant, served, attached=True))  # fmt: skip
         except Problem as problem:
-            await socket.send_denial_response(problem.response())
+            await socket.send_text(error_frame(problem, "SESSION_ERROR"))
+            await socket.close(REFUSED)
             return
-        await socket.accept()
-        id_ = socket.query_params.get("session_id")
-        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the client is gone
-            try:
-                session = await (server.openenv.get(tenant, served, id_, attach=True) if id_ else server.openenv.open(tenant, served, attached=True))  # fmt: skip
-            except Problem as problem:
-                await socket.send_text(error_frame(problem, "SESSION_ERROR"))
-                await socket.close(REFUSED)
-                return
-            await self._played(socket, session)
+        await _played(server, socket, session)
 
-    async def _played(self, socket: WebSocket, session: OpenEnvSession) -> None:
-        openenv, ended = self.server.openenv, False
-        try:
-            ended = await Player(self.server, session).play(socket)
-            if ended:
-                await socket.close()
-        except TimeoutError:
-            await socket.close(GOING_AWAY, "no frame came")
-        finally:
-            openenv.detach(session)
-            if ended and session.own:
-                await openenv.close(session)
+
+async def _played(server: Server, socket: WebSocket, session: OpenEnvSession) -> None:
+    ended = False
+    try:
+        ended = await Player(server, session).play(socket)
+        if ended:
+            await socket.close()
+    except TimeoutError:
+        await socket.close(GOING_AWAY, "no frame came")
+    finally:
+        server.openenv.detach(session)
+        if ended and session.own:
+            await server.openenv.close(session)
 
 
 def socket_route(server: Server) -> WebSocketRoute:
     """The WebSocket as a route of Starlette."""
-    return WebSocketRoute(PATH, Socket(server))
+    return WebSocketRoute(PATH, partial(talk, server))

@@ -8,23 +8,18 @@ from typing import TypeAlias
 
 from rlenv.authoring import dumps
 
-Block: TypeAlias = dict[str, object]
+Object: TypeAlias = dict[str, object]
 ROLES = {"developer": "system", "system": "system", "assistant": "assistant"}
-TYPES = (
-    "text",
-    "image",
-    "reasoning",
-    "tool_call",
-    "tool_result",
-)  # of blocks, that candidates may hold
+# Of blocks, that candidates may hold.
+TYPES = ("text", "image", "reasoning", "tool_call", "tool_result")
 
 
-def text(value: str) -> Block:
+def text(value: str) -> Object:
     """A block of text."""
     return {"text": value, "detail": None, "type": "text"}
 
 
-def blocks(content: object) -> list[Block]:
+def blocks(content: object) -> list[Object]:
     """The content of a message: text, or parts of which images may be given in the URL itself."""
     if isinstance(content, str):
         return [text(content)] if content else []
@@ -32,7 +27,7 @@ def blocks(content: object) -> list[Block]:
     return [_block(each) for each in found]
 
 
-def _block(part: object) -> Block:
+def _block(part: object) -> Object:
     match part:
         case {"type": "text", "text": str(value)}:
             return text(value)
@@ -54,7 +49,7 @@ def message(given: Mapping[str, object]) -> dict[str, object]:
     return {"role": ROLES.get(role, "user"), "blocks": made, "detail": None}
 
 
-def _call(given: Mapping[str, object]) -> Block:
+def _call(given: Mapping[str, object]) -> Object:
     function = given.get("function")
     made = function if isinstance(function, Mapping) else {}
     try:
@@ -64,7 +59,7 @@ def _call(given: Mapping[str, object]) -> Block:
     return {"type": "tool_call", "id": str(given.get("id") or ""), "name": str(made.get("name")), "input": found, "detail": None}  # fmt: skip
 
 
-def flat(messages: Sequence[Mapping[str, object]]) -> list[Block]:
+def flat(messages: Sequence[Mapping[str, object]]) -> list[Object]:
     """The blocks of all messages, for clients that ask for a prompt."""
     return [block for each in messages for block in blocks(each.get("content"))]
 

@@ -18,11 +18,34 @@ from rlenv_serve.verify.requests import Job
 from rlenv_serve.verify.run import Run
 
 from . import blocks
-from .life import scores_groups
-from .requests import Group, Object, ToolCall, opened, sid_of
+from .blocks import Object
+from .life import opened, scores_groups, sid_of
 from .sse import HEADERS, failure, stream
 
 OBJECT = msgspec.json.Decoder(dict[str, object])
+
+
+class ToolCall(msgspec.Struct):
+    """A call of a tool; with ``task_id`` the result of one that was made before."""
+
+    name: str
+    # What a policy wrote: nothing in it makes the request invalid.
+    input: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
+    task_id: str | None = None
+
+
+class Candidate(msgspec.Struct):
+    """One response of a group."""
+
+    messages: list[dict[str, object]]
+    metadata: dict[str, object] | None = None
+
+
+class Group(msgspec.Struct):
+    """Responses to the session's task."""
+
+    candidates: list[Candidate]
+    task_id: str | None = None
 
 
 async def call_tool(call: Call) -> object:
@@ -57,8 +80,7 @@ def _streamed(call: Call, resumed: str | None, work: object) -> object:
     server, sid = call.server, sid_of(call)
     if resumed is not None and not server.ors.is_run(sid, resumed):
         return Response(failure("unknown task_id"), headers=HEADERS, media_type="text/event-stream")
-    if len(server.turns.waiting.get(call.tenant.name, ())) >= server.limits.waiting:
-        raise Problem(429, "too_many_requests", "too many requests wait already: send fewer at the same time", Retry_After="1")  # fmt: skip
+    server.turns.admit(call.tenant.name)
     task_id = resumed or server.ors.new_run(sid)
     return stream(call.request, task_id, lambda: server.ors.run(work(task_id)))  # type: ignore[operator]
 

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
 
+import msgspec
 from starlette.responses import Response
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid
 from rlenv_serve.sessions import Session
-from rlenv_serve.sessions.actions import SUBMIT
-from rlenv_serve.sessions.sessions import SUBMIT_TOOL
+from rlenv_serve.sessions.actions import SUBMIT, SUBMIT_TOOL
 from rlenv_serve.state.journal import Entry
-from rlenv_serve.tools import described, ends_with_message, harness_of, listing, static_tools
+from rlenv_serve.tools import ends_with_message, harness_of, listing, offered
 
 from . import blocks
-from .requests import NewEnvironment, NewSession, Object, check_secrets, environment, opened, sid_of
+from .blocks import Object
 from .sse import HEADERS, event
-from .tasks import at, in_split
+from .tasks import at, environment, in_split
+
+SID = "X-Session-ID"
+
+
+class NewSession(msgspec.Struct):
+    """What a session begins with; ``env`` is of the platform, and empty."""
+
+    env: dict[str, object] | None = None
+
+
+class NewEnvironment(msgspec.Struct):
+    """Which task a session has: a reference that the server gave, or a split and an index."""
+
+    task_spec: object = None
+    split: str | None = None
+    index: int | None = None
+    env_name: str | None = None
+    toolset_name: str | None = None
 
 
 async def create_session(call: Call) -> object:
@@ -62,15 +81,13 @@ async def delete(call: Call) -> object:
 
 async def tools(call: Call) -> object:
     """The tools that every task of the environment has."""
-    served = environment(call)
-    return _tools(served, static_tools(served))
+    return _tools(environment(call))
 
 
 async def task_tools(call: Call) -> object:
     """The tools of this session's task."""
     served, found = await opened(call)
-    own = call.server.sessions.tools(found) if isinstance(found, Session) else static_tools(served)
-    return _tools(served, own)
+    return _tools(served, found if isinstance(found, Session) else None)
 
 
 async def prompt(call: Call) -> object:
@@ -90,17 +107,52 @@ async def _given(call: Call) -> Sequence[Object]:
     return [dict(each) for each in found.first.messages]
 
 
+def sid_of(call: Call) -> str:
+    """
+    Raises:
+        Problem: 400 without the header.
+    """
+    if not (found := call.header(SID).strip()):
+        raise invalid("X-Session-ID header is required", 400)
+    return found
+
+
+async def opened(call: Call) -> tuple[Served, Session | Entry]:
+    """The session of a request, which is of the environment that the path names.
+
+    Raises:
+        Problem: as ``OrsSessions.get``; 400 for a session of another environment.
+    """
+    found = await call.server.ors.get(call.tenant, sid_of(call))
+    name, asked = found.begun.environment, call.path.get("env")
+    if asked and asked.lower() != name:
+        raise invalid(f"this session is of {name}, not of {asked!r:.80}: name the environment in /create, as env_name", 400)  # fmt: skip
+    return call.server.catalog.named(name), found
+
+
+def check_secrets(call: Call) -> None:
+    """Secrets are accepted and dropped: environments have those of the operator.
+
+    Raises:
+        Problem: 400 for what is not the header that clients send.
+    """
+    try:
+        msgspec.json.decode(b64decode(call.header("X-Secrets"), validate=True) or b"{}", type=dict)
+    except (ValueError, RecursionError, msgspec.DecodeError):
+        raise invalid("X-Secrets is base64 of an object of JSON", 400) from None
+
+
 def scores_groups(served: Served) -> bool:
     """Whether a verdict needs no more than the text of a response."""
     plain = harness_of(served).kind == "single-turn" and "state" not in served.env.tables
     return plain and not served.env.group_only
 
 
-def _tools(served: Served, found: Sequence[Object]) -> Object:
+def _tools(served: Served, session: Session | None = None) -> Object:
     ends = ends_with_message(served)
     terminal = {"name": SUBMIT, "arg": "answer", "description": SUBMIT_TOOL["description"]}
     return {
-        "tools": listing(described(served, found), "input_schema"),
+        "tools": listing(offered(served, session), "input_schema"),
         "terminal_tool": terminal if ends else None,
         "supports_score_group": scores_groups(served),
         "message_block_types": blocks.TYPES,

@@ -23,9 +23,8 @@ from rlenv_serve.sessions import Session, Sessions
 from rlenv_serve.settings import Limits
 from rlenv_serve.state.journal import Entry
 
-SETUP = (
-    25.0  # seconds that a request waits for an episode to begin; clients ask again for ten minutes
-)
+# Seconds that a request waits for an episode to begin; clients ask again for ten minutes.
+SETUP = 25.0
 ID, MAC = 32, 32  # hex digits
 REMEMBERED = 10_000  # sessions that were deleted: they are 410, and older ones 404
 
@@ -51,8 +50,7 @@ class OrsSessions:
 
     def new(self, tenant: Tenant) -> str:
         """The id of a session that has no episode yet; nothing is kept of it."""
-        drawn = token_hex(ID // 2)
-        return drawn + self._mac(f"session {tenant.name} {drawn}")
+        return self._signed(f"session {tenant.name}", token_hex(ID // 2))
 
     def episode(self, tenant: Tenant, sid: str) -> str:
         """The id of the session's episode, if it has one.
@@ -60,22 +58,25 @@ class OrsSessions:
         Raises:
             Problem: 404 for an id that this tenant was not given.
         """
-        drawn, mac = sid[:ID], sid[ID:]
-        if not _same(mac, self._mac(f"session {tenant.name} {drawn}")):
+        if not self._is_signed(f"session {tenant.name}", sid):
             raise not_found("there is no such session: POST /create_session gives one")
-        return drawn
+        return sid[:ID]
 
     def new_run(self, sid: str) -> str:
         """What a client asks with for the result of a call, when it has lost the stream."""
-        drawn = token_hex(ID // 2)
-        return drawn + self._mac(f"run {sid} {drawn}")
+        return self._signed(f"run {sid}", token_hex(ID // 2))
 
     def is_run(self, sid: str, task_id: str) -> bool:
         """Whether the id of a run was given to this session."""
-        return _same(task_id[ID:], self._mac(f"run {sid} {task_id[:ID]}"))
+        return self._is_signed(f"run {sid}", task_id)
 
-    def _mac(self, what: str) -> str:
-        return hmac.new(self._key, what.encode("utf-8", "replace"), "sha256").hexdigest()[:MAC]
+    def _signed(self, purpose: str, drawn: str) -> str:
+        mac = hmac.new(self._key, f"{purpose} {drawn}".encode("utf-8", "replace"), "sha256")
+        return drawn + mac.hexdigest()[:MAC]
+
+    def _is_signed(self, purpose: str, given: str) -> bool:
+        known = self._signed(purpose, given[:ID])
+        return hmac.compare_digest(*(each.encode("utf-8", "replace") for each in (given, known)))
 
     # -- episodes ---------------------------------------------------------------------------------
 
@@ -154,18 +155,13 @@ class OrsSessions:
         if opening := self._opening.get(id):
             self.run(self._forget_opening(tenant, id, opening))
         else:
-            await self._forget_open(tenant, id)
+            await self._sessions.forget(tenant, id)
 
     async def _forget_opening(self, tenant: Tenant, id: str, opening: asyncio.Task[Session]) -> None:  # noqa: A002 - as above # fmt: skip
         await asyncio.wait({opening})
         with suppress(Problem, asyncio.CancelledError):
             self._result(id, opening)
-        await self._forget_open(tenant, id)
-
-    async def _forget_open(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
-        with suppress(Problem):
-            if (await self._sessions.entry(tenant, id)).ended is None:
-                await self._sessions.delete(tenant, id)
+        await self._sessions.forget(tenant, id)
 
     async def _forget_silent(self) -> None:
         while self._heard:
@@ -207,7 +203,3 @@ class OrsSessions:
         for each in tasks:
             each.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _same(given: str, known: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), known.encode())

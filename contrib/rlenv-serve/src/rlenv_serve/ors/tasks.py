@@ -6,16 +6,34 @@ import asyncio
 from collections.abc import Sequence
 from importlib.metadata import version as version_of
 
+import msgspec
 from rlenv import Task
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.endpoint import Call
-from rlenv_serve.http.problems import invalid
-
-from .requests import OfIndex, OfRange, OfSplit, environment
+from rlenv_serve.http.problems import invalid, not_found
 
 AT_ONCE = 200  # references that are signed before other requests have a turn
 TYPES = {"train": "train", "training": "train", "test": "test", "testing": "test"}
+
+
+class OfSplit(msgspec.Struct):
+    """A split, by name."""
+
+    split: str
+
+
+class OfIndex(OfSplit):
+    """One task of a split; from the end where ``index`` is negative."""
+
+    index: int
+
+
+class OfRange(OfSplit):
+    """Some tasks of a split, as a slice of Python's."""
+
+    start: int | None = None
+    stop: int | None = None
 
 
 async def version(_: Call) -> object:
@@ -56,6 +74,22 @@ async def task_range(call: Call) -> object:
     asked = call.read(OfRange)
     served, found = _split(call, asked.split)
     return await _specs(served, found[asked.start : asked.stop])
+
+
+def environment(call: Call, name: str | None = None) -> Served:
+    """The environment of a request: of its path, or else ``X-Deployment`` where that names one, or else the first.
+
+    Raises:
+        Problem: 404 when there is none.
+    """
+    catalog = call.server.catalog
+    if name := name or call.path.get("env"):
+        return catalog.named(name)
+    if found := catalog.get(call.header("X-Deployment").lower()):
+        return found
+    if not catalog:
+        raise not_found("this server has no environments")
+    return next(iter(catalog.values()))
 
 
 def in_split(served: Served, split: str) -> Sequence[Task]:

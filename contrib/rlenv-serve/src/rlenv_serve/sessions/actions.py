@@ -61,3 +61,13 @@ def call(name: str, arguments: Mapping[str, object]) -> Action:
 END = Action("end")
 _encode = msgspec.json.Encoder().encode
 _DECODER = msgspec.json.Decoder(Action)
+SUBMIT_TOOL: dict[str, object] = {
+    "name": SUBMIT,
+    "description": "End the episode with an answer.",
+    "parameters": {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "description": "The answer."}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    },
+}

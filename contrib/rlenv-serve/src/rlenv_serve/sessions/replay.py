@@ -5,35 +5,33 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
 
 from msgspec.structs import replace
-from rlenv import Task
+from rlenv import Task, VerifierFault
 from rlenv.authoring import plain
+from rlenv_plugin_agent import Episode
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.state.journal import Begun, Entry, Journal, Taken
+from rlenv_serve.state.journal import Entry, Journal, Taken
 
 from .actions import Action
 from .answers import Answer
+from .problems import failed, lost
 from .session import Session
 
 logger = logging.getLogger("rlenv_serve")
 ERROR, SECONDS = '{"error": {"type": "', re.compile(r', "seconds": [0-9.e-]+(?=}}$)')  # of tools
-Start: TypeAlias = Callable[[Begun, Served, Task], Awaitable[Session]]
 
 
-async def replayed(entry: Entry, served: Served | None, journal: Journal, start: Start) -> Session:
+async def replayed(entry: Entry, served: Served | None, journal: Journal) -> Session:
     """The episode in the state after its last accepted step.
 
     Args:
         entry: what the journal has of it.
         served: its environment, None where the server has it no longer.
         journal: for its steps.
-        start: begins it anew.
 
     Raises:
         Problem: 410 when the environment or the task has changed, or answers otherwise than it did; 503 when it cannot
@@ -48,12 +46,16 @@ async def replayed(entry: Entry, served: Served | None, journal: Journal, start:
         raise lost("its task is no longer there") from None
     if digest(task) != begun.task_digest:
         raise lost("its task has changed")
-    session = await start(begun, served, task)
+    session = Session(begun, served, Episode(served.env))
     try:
+        given, info = await session.episode.areset(task, begun.seed)
+        session.first = Answer(0, [{**each} for each in given], info.get("observation"))
         for taken in await journal.steps(begun.id):
             await _again(session, taken)
-    except BaseException:
+    except BaseException as error:
         await session.close()
+        if isinstance(error, VerifierFault):
+            raise failed(begun, error) from None
         raise
     return session
 
@@ -86,8 +88,3 @@ def digest(task: Task) -> str:
     """Of what a task holds, whatever its id; hex digits."""
     held = encode(plain([task.prompt, task.answer, task.info]))
     return hashlib.sha256(held).hexdigest()
-
-
-def lost(why: str) -> Problem:
-    """410."""
-    return Problem(410, "episode_lost", f"the episode was interrupted and {why}: begin another")

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 
 from attrs import define, field
 from rlenv import Verdict
-from rlenv_plugin_agent import Episode
+from rlenv_plugin_agent import Episode, Rollout
 from rlenv_plugin_agent.messages import copies
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.state.journal import Begun, Taken
+from rlenv_serve.http.problems import Problem
+from rlenv_serve.state.journal import Begun, Ended, Taken
+from rlenv_serve.trajectories.finished import finished
 
-from .answers import Answer
+from .actions import Action
+from .answers import Answer, encode_verdict
+from .problems import reused
 
 logger = logging.getLogger("rlenv_serve")
 CLOSE = 30.0  # seconds for an environment to give back what it holds
@@ -36,7 +41,7 @@ class Session:
     begun: Begun
     served: Served
     episode: Episode
-    first: Answer
+    first: Answer = field(factory=Answer)
     taken: list[Taken] = field(factory=list)
     lock: asyncio.Lock = field(factory=asyncio.Lock)
     used: float = field(factory=time.monotonic)
@@ -57,23 +62,49 @@ class Session:
         found = copies(self.episode.tools)
         return [dict(each["function"]) for each in found]  # type: ignore[call-overload] # as of chat completions
 
-    @property
-    def messages(self) -> list[dict[str, object]]:
-        """What the policy is given now."""
-        return [dict(each) for each in copies(self.episode.view)]
+    async def play(self, action: Action, deadline: float) -> Answer:
+        """What the policy is answered; the episode is then ahead of the journal.
 
-    def by_key(self, key: str) -> Taken | None:
-        """The step that a request with this idempotency key took."""
-        return next((each for each in self.taken if key and each.key == key), None)
+        Raises:
+            Problem: 504 after so many seconds.
+        """
+        episode = self.episode
+        acting = episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())  # fmt: skip
+        try:
+            async with asyncio.timeout(deadline):
+                step = await acting
+        except TimeoutError:
+            raise Problem(504, "deadline", f"the step took more than {deadline:g} s; it was not taken") from None  # fmt: skip
+        return Answer.of(len(self.taken) + 1, step, episode.verdict, episode.stop)
+
+    @property
+    def end(self) -> Ended:
+        """How it ended, for the journal."""
+        episode = self.episode
+        assert episode.verdict is not None
+        assert episode.task is not None
+        assert episode.trajectory is not None
+        seconds = max(0.0, time.time() - self.begun.created)
+        made = Rollout(episode.task, episode.trajectory, tuple(episode.trace), episode.verdict, episode.stop or "error", seconds, self.begun.seed, (), episode.start)  # fmt: skip
+        return Ended(made.stop, encode_verdict(made.verdict), finished(self.begun, made).encoded())
 
     async def close(self) -> None:
-        """Give back what the episode holds."""
-        await close(self.episode, self.begun)
+        """Give back what the episode holds; an environment that cannot, or hangs, is reported and left."""
+        try:
+            await asyncio.wait_for(self.episode.aclose(), CLOSE)
+        except Exception as error:  # noqa: BLE001 - whatever an environment raises, the server goes on
+            logger.warning("episode %s of %s cannot be closed: %r", self.id, self.begun.environment, error)  # fmt: skip
 
 
-async def close(episode: Episode, begun: Begun) -> None:
-    """Give back what an episode holds; an environment that cannot, or hangs, is reported and left."""
-    try:
-        await asyncio.wait_for(episode.aclose(), CLOSE)
-    except Exception as error:  # noqa: BLE001 - whatever an environment raises, the server goes on
-        logger.warning("episode %s of %s cannot be closed: %r", begun.id, begun.environment, error)
+def answered(steps: Sequence[Taken], action: Action, key: str) -> Answer | None:
+    """The answer to the same step, where a request with this idempotency key took it before.
+
+    Raises:
+        Problem: 409 when the key was that of another step.
+    """
+    taken = next((each for each in steps if key and each.key == key), None)
+    if taken is None:
+        return None
+    if taken.action != action.encoded():
+        raise reused()
+    return Answer.decoded(taken.answer)

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Coroutine
+from contextlib import nullcontext, suppress
 from secrets import token_hex
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from rlenv import Task, Verdict, VerifierFault
-from rlenv_plugin_agent import Episode, Rollout
-from rlenv_plugin_agent.records import to_row
+from rlenv import Task, Verdict
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.problems import Problem, not_found
+from rlenv_serve.http.problems import Problem
 from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.settings import Limits
-from rlenv_serve.state.journal import Begun, Ended, Entry, Journal, Taken
+from rlenv_serve.state.journal import Begun, Entry, Journal, Taken
 from rlenv_serve.trajectories.archive import Archive
 
-from .actions import END, SUBMIT, Action
-from .answers import Answer, decode_verdict, encode_verdict
+from .actions import END, Action
+from .answers import Answer, decode_verdict
+from .problems import FINISHED, ended, failed, reused, unknown
 from .replay import digest, replayed
-from .session import Session, close
+from .session import Session, answered
 
 T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
-FINISHED = "episode_finished"
 LOOK = 15.0  # seconds between looks for episodes that nobody uses
 ATTEMPTS = 20  # times that a step is taken anew since another process took one meanwhile
 LAST = 10.0  # seconds for the steps that run when the server ends; what they do is not journaled after that
@@ -100,7 +97,7 @@ class Sessions:
         """
         found = await self._journal.find(id)
         if found is None or found.begun.tenant != tenant.name:
-            raise _unknown(id)
+            raise unknown(id)
         return found
 
     async def step(self, tenant: Tenant, id: str, action: Action, *, key: str = "") -> Answer:  # noqa: A002 - as above
@@ -142,9 +139,11 @@ class Sessions:
             if session := self._live.get(id):
                 self._started_aside(self._closed(session))  # a step may be running
 
-    def tools(self, session: Session) -> list[dict[str, object]]:
-        """The tools of an episode, and ``submit``, which ends it with an answer."""
-        return [*session.tools, SUBMIT_TOOL]
+    async def forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
+        """Forget an open episode whose client is gone; one that has ended stays."""
+        with suppress(Problem):  # it expires
+            if (await self.entry(tenant, id)).ended is None:
+                await self.delete(tenant, id)
 
     # -- its life ---------------------------------------------------------------------------------
 
@@ -191,7 +190,7 @@ class Sessions:
 
     async def _begin(self, tenant: Tenant, begun: Begun) -> Session:
         """The journal has it first, so that episodes that hang while they begin count to the limit of their tenant."""
-        async with self._opened_alone(begun.id):
+        async with self._alone(begun.id):
             kept = await self._journal.begin(begun, self._limits.episodes)
             if kept is None:
                 raise Problem(429, "too_many_episodes", f"a tenant has at most {self._limits.episodes:,} open episodes: end or delete one", Retry_After="5")  # fmt: skip
@@ -207,7 +206,7 @@ class Sessions:
 
     async def _refreshed(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
         """The episode as the journal has it, from memory if that is so when the step that runs has ended."""
-        async with self._opened_alone(id):
+        async with self._alone(id):
             session = self._live.get(id)
             async with session.lock if session else nullcontext():
                 entry = await self.entry(tenant, id)
@@ -219,16 +218,14 @@ class Sessions:
                 raise ended()
             return await self._brought_back(entry)
 
-    @asynccontextmanager
-    async def _opened_alone(self, id: str) -> AsyncIterator[None]:  # noqa: A002 - as above
-        lock = self._opening.get(id) or self._opening.setdefault(id, asyncio.Lock())
-        async with lock:
-            yield
+    def _alone(self, id: str) -> asyncio.Lock:  # noqa: A002 - as above
+        """Who opens this episode holds it."""
+        return self._opening.get(id) or self._opening.setdefault(id, asyncio.Lock())
 
     async def _brought_back(self, entry: Entry) -> Session:
         served = self._catalog.get(entry.begun.environment)
         try:
-            session = await asyncio.wait_for(replayed(entry, served, self._journal, _started), self._limits.deadline)  # fmt: skip
+            session = await asyncio.wait_for(replayed(entry, served, self._journal), self._limits.deadline)  # fmt: skip
         except TimeoutError:
             raise failed(entry.begun, f"it took more than {self._limits.deadline:g} s") from None
         self._live[entry.begun.id] = session
@@ -238,42 +235,32 @@ class Sessions:
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
         for attempt in range(ATTEMPTS):
             try:
-                session = (None if attempt else self._held(tenant, id)) or await self.get(tenant, id)  # fmt: skip
+                # Where another process has taken a step since, the journal will not take ours: then the episode is brought
+                # back.  So most steps need no look into the journal.
+                session = None if attempt else self._live.get(id)
+                if session is None or session.begun.tenant != tenant.name:
+                    session = await self.get(tenant, id)
             except Problem as problem:
-                if problem.code == FINISHED and key and (old := await self._kept_answer(id, action, key)):  # fmt: skip
+                kept = await self._journal.steps(id) if problem.code == FINISHED and key else ()
+                if old := answered(kept, action, key):
                     return old
                 raise
             async with session.lock:
                 if self._live.get(id) is not session:  # it was let go of while this waited
                     continue
-                if key and (old := _same(session.by_key(key), action)):
-                    return old
-                if answer := await self._taken(session, action, key):
-                    return answer
+                session.used = time.monotonic()
+                if found := answered(session.taken, action, key) or await self._taken(session, action, key):  # fmt: skip
+                    return found
         raise Problem(409, "conflict", "other requests changed this episode all the time: take one step at a time")  # fmt: skip
-
-    def _held(self, tenant: Tenant, id: str) -> Session | None:  # noqa: A002 - as above
-        """The episode in memory.  Where another process has taken a step since, the journal will not take ours: then the
-        episode is brought back and asked again.  So most steps need no look into the journal."""
-        session = self._live.get(id)
-        if session is None or session.begun.tenant != tenant.name:
-            return None
-        session.used = time.monotonic()
-        return session
-
-    async def _kept_answer(self, id: str, action: Action, key: str) -> Answer | None:  # noqa: A002 - as above
-        """What the step with this key of an episode that has ended was answered."""
-        steps = await self._journal.steps(id)
-        return _same(next((each for each in steps if each.key == key), None), action)
 
     async def _taken(self, session: Session, action: Action, key: str) -> Answer | None:
         """The step, played and in the journal; None where another process took one meanwhile."""
         try:
-            answer = await self._played(session, action)
+            answer = await session.play(action, self._limits.deadline)
             taken = Taken(answer.number, action.encoded(), answer.encoded(), key)
             if len(taken.answer) > LARGEST:
                 raise Problem(500, "answer_too_large", f"the environment answered with {len(taken.answer):,} bytes, and at most {LARGEST:,} are taken: it was not taken")  # fmt: skip
-            end = _ended(session) if answer.done else None
+            end = session.end if answer.done else None
             is_kept = await self._journal.commit(session.id, taken, end)
         except BaseException:
             await self._let_go(session)  # the episode may be ahead of the journal: it is replayed
@@ -285,25 +272,8 @@ class Sessions:
         if end and session.verdict:
             self._metrics.verdict(session.served.name, session.verdict)
             await self._let_go(session)
-            kept = self._started_aside(self._archived(session.begun, end))
-            await asyncio.wait([kept], timeout=ARCHIVE)
+            await asyncio.wait([self._started_aside(self._archive.bring())], timeout=ARCHIVE)
         return answer
-
-    async def _archived(self, begun: Begun, end: Ended) -> None:
-        try:
-            await self._archive.add(begun, end)
-        except Exception:  # the reward stands
-            logger.exception("the trajectory of episode %s is not kept", begun.id)
-
-    async def _played(self, session: Session, action: Action) -> Answer:
-        episode = session.episode
-        acting = episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())  # fmt: skip
-        try:
-            async with asyncio.timeout(self._limits.deadline):
-                step = await acting
-        except TimeoutError:
-            raise Problem(504, "deadline", f"the step took more than {self._limits.deadline:g} s; it was not taken") from None  # fmt: skip
-        return Answer.of(len(session.taken) + 1, step, episode.verdict, episode.stop)
 
     async def _closed(self, session: Session) -> None:
         async with session.lock:
@@ -315,70 +285,3 @@ class Sessions:
             del self._live[session.id]
             self._metrics.episodes.set(len(self._live))
             await session.close()
-
-
-async def _started(begun: Begun, served: Served, task: Task) -> Session:
-    episode = Episode(served.env)
-    try:
-        given, info = await episode.areset(task, begun.seed)
-    except BaseException as error:
-        await close(episode, begun)
-        if isinstance(error, VerifierFault):
-            raise failed(begun, error) from None
-        raise
-    first = Answer(0, [{**each} for each in given], info.get("observation"))
-    return Session(begun, served, episode, first)
-
-
-def failed(begun: Begun, why: object) -> Problem:
-    """503: the environment cannot begin an episode."""
-    logger.warning("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
-    return Problem(503, "environment_failed", "the episode cannot begin; the server's log says why", Retry_After="5")  # fmt: skip
-
-
-def _ended(session: Session) -> Ended:
-    episode = session.episode
-    assert episode.verdict is not None
-    assert episode.task is not None
-    assert episode.trajectory is not None
-    made = Rollout(episode.task, episode.trajectory, tuple(episode.trace), episode.verdict, episode.stop or "error", max(0.0, time.time() - session.begun.created), session.begun.seed, (), episode.start)  # fmt: skip
-    return Ended(episode.stop or "error", encode_verdict(episode.verdict), json.dumps(to_row(made)).encode())  # fmt: skip
-
-
-def _same(taken: Taken | None, action: Action) -> Answer | None:
-    """The answer to the same step, where it was taken before.
-
-    Raises:
-        Problem: 409 when the key was that of another step.
-    """
-    if taken is None:
-        return None
-    if taken.action != action.encoded():
-        raise reused()
-    return Answer.decoded(taken.answer)
-
-
-def _unknown(id: str) -> Problem:  # noqa: A002 - as above
-    return not_found(f"there is no episode {id!r:.80}")
-
-
-def ended() -> Problem:
-    """409: the episode has ended.  A policy may read it, so it does not say how."""
-    return Problem(409, FINISHED, "the episode has ended: begin another")
-
-
-def reused() -> Problem:
-    """409: an idempotency key that was used for something else."""
-    return Problem(409, "key_reused", "this Idempotency-Key was used for another request: draw a new one for each request")  # fmt: skip
-
-
-SUBMIT_TOOL: dict[str, object] = {
-    "name": SUBMIT,
-    "description": "End the episode with an answer.",
-    "parameters": {
-        "type": "object",
-        "properties": {"answer": {"type": "string", "description": "The answer."}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    },
-}

@@ -49,7 +49,7 @@ class Ended:
     Args:
         stop: the reason, as of ``rlenv_plugin_agent.Stop``.
         verdict: JSON of the whole verdict, with what only the operator may see.
-        trajectory: JSON of the rollout, as ``rlenv_plugin_agent.records`` writes it; only ``Journal.trajectory`` reads it.
+        trajectory: for the store of trajectories; only ``Journal.outbox`` has it.
     """
 
     stop: str
@@ -94,7 +94,6 @@ class Journal(Protocol):
     clocks.  So no jump of a machine's clock makes an episode older, and neither does a night without a server.
     """
 
-    durable: bool
     shared: bool
 
     async def open(self) -> None:
@@ -118,12 +117,16 @@ class Journal(Protocol):
     async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
         """Its steps, in order."""
 
-    async def trajectory(self, id: str) -> bytes:  # noqa: A002 - as above
-        """The trajectory that it ended with, b"" before."""
-
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """Keep a step, and the end that it made; False, and nothing is kept, where it is not the next step, or the episode
-        has ended or been removed."""
+        has ended or been removed.  The trajectory of the end is in the outbox from then on."""
+
+    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
+        """The trajectories that no store has yet, the oldest first, each with a name for ``archived``.  They stay when
+        their episodes are removed."""
+
+    async def archived(self, names: Sequence[str]) -> None:
+        """A store has these trajectories: forget them here."""
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """Forget an episode."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from attrs import define, evolve, field
 
 from .journal import Begun, Ended, Entry, Taken
+
+HELD = 64 << 20  # bytes of episodes that have ended
+STEP = 1 << 10  # bytes of a step besides what it holds
 
 
 @define
@@ -20,20 +23,21 @@ class _Kept:
 
     @property
     def entry(self) -> Entry:
-        ended = self.ended and evolve(self.ended, trajectory=b"")
-        return Entry(self.begun, len(self.taken), ended)
+        return Entry(self.begun, len(self.taken), self.ended)
 
 
 class MemoryJournal:
-    """As of ``Journal``; for one process."""
+    """As of ``Journal``; for one process.  Episodes that ended longest ago make room for others."""
 
-    durable = False
     shared = False
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
+        self._outbox: dict[str, bytes] = {}
+        self._ended: dict[str, int] = {}  # bytes of each, in the order in which they ended
+        self._size = 0  # of all of them
         self._by_key: dict[tuple[str, str], str] = {}
-        self._open: Counter[str] = Counter()  # episodes of each tenant
+        self._open: dict[str, str] = {}  # tenants of episodes
 
     async def open(self) -> None:
         """As of ``Journal``."""
@@ -42,12 +46,11 @@ class MemoryJournal:
         """As of ``Journal``."""
         if begun.key and (old := self._by_key.get((begun.tenant, begun.key))):
             return self._kept[old].begun
-        if self._open[begun.tenant] >= limit:
+        if [*self._open.values()].count(begun.tenant) >= limit:
             return None
         if begun.key:
             self._by_key[begun.tenant, begun.key] = begun.id
-        self._kept[begun.id] = _Kept(begun)
-        self._open[begun.tenant] += 1
+        self._kept[begun.id], self._open[begun.id] = _Kept(begun), begun.tenant
         return begun
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
@@ -59,28 +62,37 @@ class MemoryJournal:
         """As of ``Journal``."""
         return [*self._kept[id].taken] if id in self._kept else []
 
-    async def trajectory(self, id: str) -> bytes:  # noqa: A002 - as above
-        """As of ``Journal``."""
-        found = self._kept.get(id)
-        return found.ended.trajectory if found and found.ended else b""
-
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         found = self._kept.get(id)
         if found is None or found.ended or taken.number != len(found.taken) + 1:
             return False
         found.taken.append(taken)
-        found.ended, found.written = ended, time.monotonic()
+        found.written = time.monotonic()
         if ended:
-            self._less(found.begun.tenant)
+            found.ended, self._outbox[id] = evolve(ended, trajectory=b""), ended.trajectory
+            del self._open[id]
+            self._ended[id] = sum((STEP + len(each.action) + len(each.answer) for each in found.taken), len(ended.verdict))  # fmt: skip
+            self._size += self._ended[id]
+            while self._size > HELD and len(self._ended) > 1:
+                await self.remove(next(iter(self._ended)))
         return True
+
+    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
+        """As of ``Journal``."""
+        return [*islice(self._outbox.items(), limit)]
+
+    async def archived(self, names: Sequence[str]) -> None:
+        """As of ``Journal``."""
+        for each in names:
+            self._outbox.pop(each, None)
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """As of ``Journal``."""
         if found := self._kept.pop(id, None):
             self._by_key.pop((found.begun.tenant, found.begun.key), None)
-            if not found.ended:
-                self._less(found.begun.tenant)
+            self._open.pop(id, None)
+            self._size -= self._ended.pop(id, 0)
 
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
         """As of ``Journal``."""
@@ -97,8 +109,3 @@ class MemoryJournal:
 
     async def close(self) -> None:
         """As of ``Journal``."""
-
-    def _less(self, tenant: str) -> None:
-        self._open[tenant] -= 1
-        if not self._open[tenant]:
-            del self._open[tenant]

@@ -25,7 +25,7 @@ CONNECTIONS = 32
 WAIT = 3.0  # seconds for an answer, of each try
 TRIES = 2  # more, since a connection may be of before a restart; what is sent again is known by its token
 EXPIRED = 100  # episodes that one script removes
-VERSION = b"1"
+VERSION = b"2"
 FIELDS = ("begun", "steps", "stop", "verdict")
 NAMES = {"begin": scripts.BEGIN, "commit": scripts.COMMIT, "remove": scripts.REMOVE, "expire": scripts.EXPIRE, "recent": scripts.RECENT, "clock": scripts.CLOCK}  # fmt: skip
 Fields = tuple[bytes | None, bytes | None, bytes | None, bytes | None]
@@ -41,7 +41,6 @@ class RedisJournal:
         url: ``redis://…``, ``rediss://…`` or ``unix://…``, as redis-py has it.
     """
 
-    durable = True
     shared = True
 
     def __init__(self, url: str) -> None:
@@ -74,14 +73,19 @@ class RedisJournal:
         found = cast("list[bytes]", await self._ask("LRANGE", f"rlenv:s:{id}", 0, -1))
         return [_taken(each) for each in found]
 
-    async def trajectory(self, id: str) -> bytes:  # noqa: A002 - as above
-        """As of ``Journal``."""
-        return cast("bytes", await self._ask("HGET", f"rlenv:e:{id}", "trajectory") or b"")
-
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         end = (ended.stop, ended.verdict, ended.trajectory) if ended else ()
         return bool(await self._run("commit", id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end))  # fmt: skip
+
+    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
+        """As of ``Journal``."""
+        found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask("XRANGE", "rlenv:x", "-", "+", "COUNT", limit))  # fmt: skip
+        return [(name.decode(), held[b"trajectory"]) for name, held in found]
+
+    async def archived(self, names: Sequence[str]) -> None:
+        """As of ``Journal``."""
+        await self._ask("XDEL", "rlenv:x", *names)
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """As of ``Journal``."""
@@ -149,7 +153,7 @@ def prepare(url: str) -> None:
     except (redis.RedisError, OSError, ValueError) as error:
         raise ConfigError(f"--state: the Redis at {_place(url)} cannot be used: {error}") from None
     if version != VERSION:
-        raise ConfigError(f"--state: the Redis at {_place(url)} has a journal of version {version!r:.20}, and this server reads version 1; name another database, as in redis://HOST/1")  # fmt: skip
+        raise ConfigError(f"--state: the Redis at {_place(url)} has a journal of version {version!r:.20}, and this server reads version {VERSION!r}; name another database, as in redis://HOST/1")  # fmt: skip
     if settings.get("maxmemory-policy", "noeviction") != "noeviction":
         raise ConfigError(f"--state: the Redis at {_place(url)} removes episodes when its memory is full; set `maxmemory-policy noeviction`")  # fmt: skip
     if settings.get("appendonly") == "no":

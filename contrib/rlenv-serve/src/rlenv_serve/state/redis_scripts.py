@@ -1,7 +1,8 @@
 """What a journal does in Redis at once: scripts in Lua, each of which may be sent again when its answer was lost.
 
 Keys: ``rlenv:e:ID`` an episode, ``rlenv:s:ID`` its steps, ``rlenv:k:TENANT`` episodes by idempotency key, ``rlenv:o:TENANT``
-those that are open, ``rlenv:n:TENANT`` and ``rlenv:n`` those in order, ``rlenv:w`` when each was last written to.
+those that are open, ``rlenv:n:TENANT`` and ``rlenv:n`` those in order, ``rlenv:w`` when each was last written to,
+``rlenv:x`` a stream of the trajectories that no store has yet.
 """
 
 BEGIN = """
@@ -35,7 +36,8 @@ redis.call('RPUSH', 'rlenv:s:' .. id, taken)
 redis.call('HSET', episode, 'steps', number, 'token', token)
 redis.call('ZADD', 'rlenv:w', now, id)
 if stop then
-  redis.call('HSET', episode, 'stop', stop, 'verdict', verdict, 'trajectory', trajectory)
+  redis.call('HSET', episode, 'stop', stop, 'verdict', verdict)
+  redis.call('XADD', 'rlenv:x', '*', 'trajectory', trajectory)
   redis.call('SREM', 'rlenv:o:' .. tenant, id)
 end
 return 1

@@ -51,7 +51,6 @@ class SqliteJournal:
         wait: seconds for a lock of another process.
     """
 
-    durable = True
     shared = True
 
     def __init__(self, path: str, *, wait: float = WAIT) -> None:
@@ -83,15 +82,20 @@ class SqliteJournal:
         rows = await self._read("SELECT step.number, action, answer, step.key FROM step JOIN episode ON step.episode = episode.number WHERE id = ? ORDER BY step.number", id)  # fmt: skip
         return [Taken(*row) for row in rows]
 
-    async def trajectory(self, id: str) -> bytes:  # noqa: A002 - as above
-        """As of ``Journal``."""
-        found = await self._read("SELECT trajectory FROM episode WHERE id = ?", id)
-        return (found[0][0] or b"") if found else b""
-
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         work = lambda link: _commit(link, id, taken, ended, self._age.now())  # noqa: E731 - one line
         return await self._written(work, is_end=ended is not None)
+
+    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
+        """As of ``Journal``."""
+        rows = await self._read("SELECT number, trajectory FROM outbox ORDER BY number LIMIT ?", limit)  # fmt: skip
+        return [(str(number), held) for number, held in rows]
+
+    async def archived(self, names: Sequence[str]) -> None:
+        """As of ``Journal``."""
+        rows = [(int(each),) for each in names]
+        await self._written(lambda link: link.executemany("DELETE FROM outbox WHERE number = ?", rows))  # fmt: skip
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """As of ``Journal``."""
@@ -235,11 +239,13 @@ def _begin(link: sqlite3.Connection, begun: Begun, limit: int, now: float) -> Be
 
 
 def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | None, now: float) -> bool:  # fmt: skip
-    end = (ended.stop, ended.verdict, ended.trajectory) if ended else (None, None, None)
-    row = link.execute("UPDATE episode SET steps = ?, written = ?, stop = ?, verdict = ?, trajectory = ? WHERE id = ? AND steps = ? AND stop IS NULL RETURNING number", (taken.number, now, *end, id_, taken.number - 1)).fetchone()  # fmt: skip
+    end = (ended.stop, ended.verdict) if ended else (None, None)
+    row = link.execute("UPDATE episode SET steps = ?, written = ?, stop = ?, verdict = ? WHERE id = ? AND steps = ? AND stop IS NULL RETURNING number", (taken.number, now, *end, id_, taken.number - 1)).fetchone()  # fmt: skip
     if row is None:
         return False
     link.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", (row[0], taken.number, taken.action, taken.answer, taken.key))  # fmt: skip
+    if ended:
+        link.execute("INSERT INTO outbox (trajectory) VALUES (?)", (ended.trajectory,))
     return True
 
 

@@ -12,16 +12,17 @@ from tempfile import TemporaryDirectory
 from rlenv import ConfigError
 
 APPLICATION = 0x524C4A31  # in the head of the file: what made it
-VERSION = 1
+VERSION = 2
 SCHEMA: Sequence[str] = (
     "CREATE TABLE clock (seconds REAL NOT NULL)",
     "INSERT INTO clock VALUES (0)",
-    "CREATE TABLE episode (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, begun BLOB NOT NULL, tenant TEXT NOT NULL, key TEXT NOT NULL, steps INTEGER NOT NULL, written REAL NOT NULL, stop TEXT, verdict BLOB, trajectory BLOB)",
+    "CREATE TABLE episode (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, begun BLOB NOT NULL, tenant TEXT NOT NULL, key TEXT NOT NULL, steps INTEGER NOT NULL, written REAL NOT NULL, stop TEXT, verdict BLOB)",
     "CREATE UNIQUE INDEX begun_by_key ON episode (tenant, key) WHERE key != ''",
     "CREATE INDEX open_of_tenant ON episode (tenant) WHERE stop IS NULL",
     "CREATE INDEX written_at ON episode (written)",
     "CREATE INDEX of_tenant ON episode (tenant, number)",
     "CREATE TABLE step (episode INTEGER NOT NULL, number INTEGER NOT NULL, action BLOB NOT NULL, answer BLOB NOT NULL, key TEXT NOT NULL, UNIQUE (episode, number))",
+    "CREATE TABLE outbox (number INTEGER PRIMARY KEY AUTOINCREMENT, trajectory BLOB NOT NULL)",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
 )

@@ -1,63 +1,51 @@
-"""Brings ends from the journal into the store of trajectories: each exactly once, also after a crash or an outage."""
+"""Brings trajectories from the journal into their store: each exactly once, also after a crash or an outage."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 
-from attrs import evolve
+from rlenv_serve.state.journal import Journal
 
-from rlenv_serve.http.problems import Problem
-from rlenv_serve.state.journal import Begun, Ended, Journal
-
-from .finished import Finished, finished
+from .finished import Finished
 from .store import TrajectoryStore
 
 logger = logging.getLogger("rlenv_serve")
-RETRY = 1.0  # seconds
-HELD = 10_000  # rows that wait for the database in memory; what is beyond them stays in the journal until the next start
-LOOKED_AT = 1_000  # of the newest episodes, at start
+RETRY = 1.0  # seconds between looks for what other processes left, or the store did not take
+PAGE = 32  # trajectories that are brought at once
 
 
 class Archive:
     """Keeps the trajectory of each episode that ends.
 
+    The journal has it in its outbox, from the commit of the last step until the store has it.  So it does not matter which
+    process ended the episode, nor when the store can be reached again.
+
     Args:
-        store: where they are kept.
+        journal: whose outbox it empties.
+        store: where trajectories are kept.
     """
 
-    def __init__(self, store: TrajectoryStore) -> None:
-        self.store = store
-        self._waiting: deque[Finished] = deque(maxlen=HELD)
+    def __init__(self, journal: Journal, store: TrajectoryStore) -> None:
+        self.store, self._journal = store, journal
+        self._lock, self._asked, self._brought = asyncio.Lock(), 0, 0
 
-    async def open(self, journal: Journal) -> None:
-        """Keep what the journal has the end of and the store does not: the process may have been killed between both."""
-        await self.store.open()
-        ended = [each for each in await journal.recent(None, LOOKED_AT) if each.ended]
-        missing = await self.store.missing([each.begun.id for each in ended])
-        for each in reversed(ended):
-            if each.ended and each.begun.id in missing and (held := await journal.trajectory(each.begun.id)):  # fmt: skip
-                await self.store.append(finished(each.begun, evolve(each.ended, trajectory=held)))
-
-    async def add(self, begun: Begun, ended: Ended) -> None:
-        """Keep the end of an episode; where the store cannot be reached, as soon as it can."""
-        self._waiting.append(finished(begun, ended))
-        await self._flush()
+    async def bring(self) -> None:
+        """Bring what is in the outbox now; where the store cannot be reached, it stays there for the next time."""
+        self._asked = asked = self._asked + 1
+        async with self._lock:
+            if self._brought >= asked:  # by one that began after this was asked for
+                return
+            self._brought = self._asked
+            try:
+                while rows := await self._journal.outbox(PAGE):
+                    await self.store.append([Finished.decoded(held) for _, held in rows])
+                    await self._journal.archived([name for name, _ in rows])
+            except Exception as error:  # noqa: BLE001 - the rewards stand
+                logger.warning("trajectories wait in the journal: %s", error)
 
     async def watch(self) -> None:
-        """Try again what could not be kept, until it is cancelled."""
+        """Bring what was left, until it is cancelled."""
         while True:
+            await self.bring()
             await asyncio.sleep(RETRY)
-            await self._flush()
-
-    async def _flush(self) -> None:
-        while self._waiting:
-            row = self._waiting[0]
-            try:
-                await self.store.append(row)
-            except Problem as problem:
-                logger.warning("%s; %s trajectories wait", problem.detail, len(self._waiting))
-                return
-            if self._waiting and self._waiting[0] is row:
-                self._waiting.popleft()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 from attrs import asdict, frozen
 from rlenv_cli.scores import verdict_from_dict
+from rlenv_plugin_agent import Rollout
+from rlenv_plugin_agent.records import to_row
 
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
-from rlenv_serve.state.journal import Begun, Ended
+from rlenv_serve.state.journal import Begun
 
 
 @frozen
@@ -60,18 +64,30 @@ class Finished:
 
     def told(self, *, operator: bool) -> dict[str, object]:
         """The whole, as a tenant may see it, or the operator."""
-        row = msgspec.json.decode(self.rollout)
+        row = json.loads(self.rollout)
         stages = stage_rows(verdict_from_dict(row["verdict"]), private=operator)
         task = row["task"] if operator else {"id": row["task"].get("id"), "prompt": row["task"].get("prompt")}  # fmt: skip
         return {**self.summary(), "task_row": task, "messages": row["messages"], "trace": row["trace"], "stages": stages}  # fmt: skip
 
+    def encoded(self) -> bytes:
+        """The row as the outbox of a journal keeps it."""
+        return _encode(self)
 
-def finished(begun: Begun, ended: Ended) -> Finished:
-    """The row of an episode that the journal has the end of."""
-    row = msgspec.json.decode(ended.trajectory)
-    calls = [call for turn in row["trace"] for call in turn[4]]
+    @classmethod
+    def decoded(cls, kept: bytes) -> Finished:
+        """The row that ``encoded`` wrote."""
+        return _DECODER.decode(kept)
+
+
+def finished(begun: Begun, made: Rollout) -> Finished:
+    """The row of an episode."""
+    calls = [call.tool for turn in made.trace for call in turn.calls]
     return Finished(
         begun.id, begun.tenant, begun.environment, begun.fingerprint, begun.task, begun.agent, begun.seed, begun.created,
-        row["seconds"], ended.stop, row["verdict"]["value"], fault_kind(verdict_from_dict(row["verdict"])), len(row["trace"]), len(calls),
-        len({call[0] for call in calls}), sum(turn[2] for turn in row["trace"]), ended.trajectory.decode(),
+        made.seconds, made.stop, made.verdict.value, fault_kind(made.verdict), len(made.trace), len(calls),
+        len({*calls}), sum(turn.tokens for turn in made.trace), json.dumps(to_row(made)),
     )  # fmt: skip
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_DECODER = msgspec.msgpack.Decoder(Finished)

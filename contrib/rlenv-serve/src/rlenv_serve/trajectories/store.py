@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,10 +14,22 @@ from rlenv_serve.database import Database
 
 from .finished import Finished
 
+
+class Text(sa.TypeDecorator[str]):
+    """Any text: PostgreSQL has none with NUL, and what it does not take would wait in the journal for ever."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, _: object) -> str | None:
+        """As it is kept and looked for."""
+        return value and value.replace("\0", "\ufffd")
+
+
 NUMBER = sa.BigInteger().with_variant(
     sa.Integer, "sqlite"
 )  # which numbers rows by itself only then
-KINDS: Mapping[str, type[sa.types.TypeEngine[Any]]] = {"str": sa.Text, "int": sa.BigInteger, "float": sa.Float, "float | None": sa.Float}  # fmt: skip
+KINDS: Mapping[str, type[sa.types.TypeEngine[Any]]] = {"str": Text, "int": sa.BigInteger, "float": sa.Float, "float | None": sa.Float}  # fmt: skip
 TABLE = sa.Table(
     "trajectories",
     sa.MetaData(),
@@ -24,6 +37,8 @@ TABLE = sa.Table(
     *[sa.Column(each.name, KINDS[str(each.type)], unique=each.name == "id" or None, index=each.name == "tenant") for each in fields(Finished) if each.name != "number"],
 )  # fmt: skip
 PAGE = 500  # rows of one query
+HELD = 64 << 20  # bytes of rows in memory: the oldest make room
+USED = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
 
 
 class TrajectoryStore(Database):
@@ -38,27 +53,29 @@ class TrajectoryStore(Database):
 
     def __init__(self, url: str) -> None:
         super().__init__("trajectories", url)
+        self._in_memory = url == "memory:"
         self.arrived = asyncio.Event()
 
     async def open(self) -> None:
         """Connect, and make the table where there is none."""
         await self.alter(TABLE.metadata.create_all)
 
-    async def append(self, row: Finished) -> None:
-        """Keep a row; one that is kept already stays as it is."""
-        values = {name: value for name, value in asdict(row).items() if name != "number"}
-        await self.run(lambda connection: connection.execute(self.insert(TABLE).values(values).on_conflict_do_nothing(index_elements=["id"])))  # fmt: skip
+    async def append(self, rows: Sequence[Finished]) -> None:
+        """Keep rows, all or none; one that is kept already stays as it is."""
+        values = [{name: value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
+        await self.run(partial(self._append, values))
         self.arrived.set()
+
+    def _append(self, values: list[dict[str, object]], connection: sa.Connection) -> None:
+        connection.execute(self.insert(TABLE).on_conflict_do_nothing(index_elements=["id"]), values)  # fmt: skip
+        oldest = sa.select(TABLE.c.number).order_by(TABLE.c.number).limit(PAGE)
+        while self._in_memory and connection.exec_driver_sql(USED).scalar_one() > HELD:
+            connection.execute(sa.delete(TABLE).where(TABLE.c.number.in_(oldest)))
 
     async def find(self, id: str, tenant: str | None) -> Finished | None:  # noqa: A002 - the field's name
         """The row of an episode of this tenant, or of any."""
         found = await self._rows(_of(tenant).where(TABLE.c.id == id))
         return found[0] if found else None
-
-    async def missing(self, ids: list[str]) -> set[str]:
-        """Those of these ids that no row has."""
-        found = await self.run(lambda connection: connection.execute(sa.select(TABLE.c.id).where(TABLE.c.id.in_(ids))).scalars().all())  # fmt: skip
-        return {*ids} - {*found}
 
     async def after(self, number: int, tenant: str | None, limit: int = PAGE) -> list[Finished]:
         """The next rows after this number, oldest first."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from attrs import frozen
 
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.sessions.sessions import reused
+from rlenv_serve.sessions.problems import reused
 
 from .run import Run
 
