@@ -26,17 +26,8 @@ from .verify import routes as verify
 from .web import routes as web
 
 # Paths that begin with a parameter come last.
-ENDPOINTS: Sequence[Endpoint] = (
-    *health.ENDPOINTS,
-    *web.ENDPOINTS,
-    *episodes.ENDPOINTS,
-    *trajectories.ENDPOINTS,
-    *openenv.ENDPOINTS,
-    *mcp.ENDPOINTS,
-    *verify.ENDPOINTS,
-    *compat.ENDPOINTS,
-    *ors.ENDPOINTS,
-)
+PARTS = (health, web, episodes, trajectories, openenv, mcp, verify, compat, ors)
+ENDPOINTS: Sequence[Endpoint] = [each for part in PARTS for each in part.ENDPOINTS]
 
 
 async def openapi(_: Call) -> object:

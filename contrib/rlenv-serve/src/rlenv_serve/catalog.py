@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from attrs import define, field
@@ -86,7 +86,7 @@ class Served:
         raise Problem(400, "unsigned_task", "a task is named by the reference that this server gave for it, unchanged, signature included")  # fmt: skip
 
 
-class Catalog(Mapping[str, Served]):
+class Catalog(dict[str, Served]):
     """The environments of a server, by name.
 
     Args:
@@ -97,19 +97,10 @@ class Catalog(Mapping[str, Served]):
     """
 
     def __init__(self, served: Iterable[Served]) -> None:
-        self._served: dict[str, Served] = {}
+        super().__init__()
         for each in served:
-            if self._served.setdefault(each.name, each) is not each:
+            if self.setdefault(each.name, each) is not each:
                 raise ConfigError(f"two environments are named {each.name!r}: serve one under another name, as in `rlenv serve NAME=env.toml`")  # fmt: skip
-
-    def __getitem__(self, name: str) -> Served:
-        return self._served[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._served)
-
-    def __len__(self) -> int:
-        return len(self._served)
 
     def named(self, name: str) -> Served:
         """The environment of this name, in upper or lower case.
@@ -117,8 +108,8 @@ class Catalog(Mapping[str, Served]):
         Raises:
             Problem: 404 when there is none.
         """
-        if (found := self._served.get(name.lower())) is None:
-            hint = suggest(name, tuple(self._served), what="there are")
+        if (found := self.get(name.lower())) is None:
+            hint = suggest(name, tuple(self), what="there are")
             raise not_found(f"no environment is named {name!r:.80}; {hint}")
         return found
 

@@ -47,9 +47,8 @@ class Tenant:
     operator: bool = False
 
 
-LOCAL = Tenant(
-    "", answers=True, operator=True
-)  # whoever reaches the loopback interface of a server without keys
+# Whoever reaches the loopback interface of a server without keys.
+LOCAL = Tenant("", answers=True, operator=True)
 
 
 @frozen

@@ -108,7 +108,7 @@ async def step(call: Call) -> object:
 
 async def state(call: Call) -> object:
     """What was accepted of an episode."""
-    return _state(await call.server.sessions.entry(call.tenant, call.path["id"]))
+    return state_of(await call.server.sessions.entry(call.tenant, call.path["id"]))
 
 
 async def reward(call: Call) -> object:
@@ -135,23 +135,20 @@ def _task(catalog: Catalog, asked: NewEpisode) -> tuple[Served, Task]:
     Raises:
         Problem: 404 when there is none; 422 when several environments have it.
     """
+    id_, (name, _, rest) = asked.task_id, asked.task_id.partition("/")
+    found = [each for each in catalog.values() if id_ in each.env.tasks.ids]
     if asked.environment:
-        served = catalog.named(asked.environment)
-        return served, served.task(asked.task_id)
-    name, _, rest = asked.task_id.partition("/")
-    found = [each for each in catalog.values() if asked.task_id in each.env.tasks.ids]
-    if not found and name.lower() in catalog:
-        served = catalog[name.lower()]
-        return served, served.task(rest)
+        found = [catalog.named(asked.environment)]
+    elif not found and name.lower() in catalog:
+        found, id_ = [catalog[name.lower()]], rest
+    elif not found and len(catalog) == 1:
+        found = [*catalog.values()]  # whose error names the nearest task
+    if not found:
+        raise not_found(f"no environment has a task {id_!r:.80}")
     if len(found) > 1:
         names = ", ".join(each.name for each in found)
-        raise invalid(f"several environments have a task {asked.task_id!r:.80}: name one of {names} as environment")  # fmt: skip
-    if not found:
-        if len(catalog) == 1:
-            (served,) = catalog.values()
-            return served, served.task(asked.task_id)
-        raise not_found(f"no environment has a task {asked.task_id!r:.80}")
-    return found[0], found[0].task(asked.task_id)
+        raise invalid(f"several environments have a task {id_!r:.80}: name one of {names} as environment")  # fmt: skip
+    return found[0], found[0].task(id_)
 
 
 def _action(body: Mapping[str, object]) -> Action:
@@ -172,7 +169,8 @@ def _action(body: Mapping[str, object]) -> Action:
     raise invalid(f'a step is {tools}, {{"action": "message", "content": TEXT}} or {{"action": "value", "value": JSON}}')  # fmt: skip
 
 
-def _state(entry: Entry) -> EpisodeState:
+def state_of(entry: Entry) -> EpisodeState:
+    """An episode, from what the journal has of it."""
     stop = entry.ended.stop if entry.ended else None
     return EpisodeState(entry.begun.id, entry.begun.task, "done" if entry.ended else "open", entry.steps, stop)  # fmt: skip
 

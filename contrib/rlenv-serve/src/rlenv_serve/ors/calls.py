@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import msgspec
+from starlette.responses import Response, StreamingResponse
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.body import decode
@@ -75,14 +76,13 @@ def _streamed(call: Call, resumed: str | None, work: object) -> object:
     Raises:
         Problem: 429 when too many requests of the tenant wait.
     """
-    from starlette.responses import Response
-
     server, sid = call.server, sid_of(call)
     if resumed is not None and not server.ors.is_run(sid, resumed):
-        return Response(failure("unknown task_id"), headers=HEADERS, media_type="text/event-stream")
+        return Response(failure("unknown task_id"), headers=HEADERS)
     server.turns.admit(call.tenant.name)
     task_id = resumed or server.ors.new_run(sid)
-    return stream(call.request, task_id, lambda: server.ors.run(work(task_id)))  # type: ignore[operator]
+    events = stream(call.request, task_id, lambda: server.ors.run(work(task_id)))  # type: ignore[operator]
+    return StreamingResponse(events, headers=HEADERS)
 
 
 async def _called(call: Call, found: Session | Entry, key: str) -> object:

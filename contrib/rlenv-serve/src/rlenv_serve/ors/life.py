@@ -45,7 +45,7 @@ async def create_session(call: Call) -> object:
     if call.read(NewSession).env:
         raise invalid("this server has no containers whose variables a client could set: leave env out", 400)  # fmt: skip
     sid = call.server.ors.new(call.tenant)
-    return Response(event("task_id", sid) + event("end", ""), headers=HEADERS, media_type="text/event-stream")  # fmt: skip
+    return Response(event("task_id", sid) + event("end", ""), headers=HEADERS)
 
 
 async def create(call: Call) -> object:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable
 from json import JSONEncoder
 
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
 
 from rlenv_serve.http.problems import Problem
 
@@ -22,7 +21,7 @@ PART = 4096  # characters of one event: readers limit the length of a line
 PING = 10.0  # seconds without an event: clients give up after 30
 SPACE = "\\u0020"
 _encode = JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
-HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+HEADERS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # fmt: skip
 
 
 def event(name: str, data: str) -> bytes:
@@ -52,9 +51,9 @@ def failure(message: str) -> bytes:
     return event("error", " ".join(message.split()))
 
 
-def stream(
+async def stream(
     request: Request, task_id: str, start: Callable[[], asyncio.Task[object]]
-) -> StreamingResponse:
+) -> AsyncIterator[bytes]:
     """The events of a run.
 
     A client that loses the stream asks for the same ``task_id`` again, and one that was never told of it begins another
@@ -65,12 +64,6 @@ def stream(
         task_id: names the run.
         start: begins it; it goes on when the client goes away.
     """
-    return StreamingResponse(_events(request, task_id, start), headers=HEADERS, media_type="text/event-stream")  # fmt: skip
-
-
-async def _events(
-    request: Request, task_id: str, start: Callable[[], asyncio.Task[object]]
-) -> AsyncIterator[bytes]:
     yield event("task_id", task_id)
     if await request.is_disconnected():
         return

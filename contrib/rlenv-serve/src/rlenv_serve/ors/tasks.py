@@ -53,26 +53,23 @@ async def splits(call: Call) -> object:
 
 async def tasks(call: Call) -> object:
     """All tasks of a split."""
-    served, found = _split(call, call.read(OfSplit).split)
-    return await _specs(served, found)
+    return await _specs(*_split(call))
 
 
 async def num_tasks(call: Call) -> object:
     """How many tasks a split has."""
-    return {"num_tasks": len(_split(call, call.read(OfSplit).split)[1])}
+    return {"num_tasks": len(_split(call)[1])}
 
 
 async def task(call: Call) -> object:
     """One task of a split."""
-    asked = call.read(OfIndex)
-    served, found = _split(call, asked.split)
-    return {"task": served.spec(at(found, asked.index)), "env_name": served.name}
+    served, found = _split(call)
+    return {"task": served.spec(at(found, call.read(OfIndex).index)), "env_name": served.name}
 
 
 async def task_range(call: Call) -> object:
     """Some tasks of a split."""
-    asked = call.read(OfRange)
-    served, found = _split(call, asked.split)
+    asked, (served, found) = call.read(OfRange), _split(call)
     return await _specs(served, found[asked.start : asked.stop])
 
 
@@ -113,9 +110,9 @@ def at(tasks: Sequence[Task], index: int) -> Task:
     return tasks[index]
 
 
-def _split(call: Call, split: str) -> tuple[Served, Sequence[Task]]:
+def _split(call: Call) -> tuple[Served, Sequence[Task]]:
     served = environment(call)
-    return served, in_split(served, split)
+    return served, in_split(served, call.read(OfSplit).split)
 
 
 async def _specs(served: Served, tasks: Sequence[Task]) -> object:

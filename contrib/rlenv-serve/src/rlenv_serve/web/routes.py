@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
+from msgspec.structs import asdict
 from rlenv import Composite, Environment, Slot
 from starlette.responses import Response
 
+from rlenv_serve.episodes.routes import state_of
 from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import not_found
 
@@ -62,19 +64,10 @@ async def episodes(call: Call) -> object:
     found = await call.server.journal.recent(None if tenant.operator else tenant.name, RECENT)
     return {
         "episodes": [
-            {
-                "id": each.begun.id,
-                "environment": each.begun.environment,
-                "task_id": each.begun.task,
-                "agent_id": each.begun.agent,
-                "began": each.begun.created,
-                "steps": each.steps,
-                "status": "done" if each.ended else "open",
-                "stop_reason": each.ended.stop if each.ended else None,
-            }
+            {**asdict(state_of(each)), "environment": each.begun.environment, "agent_id": each.begun.agent, "began": each.begun.created}
             for each in found
         ]
-    }
+    }  # fmt: skip
 
 
 def _parts(env: Environment, *, operator: bool) -> dict[str, str]:
