@@ -64,6 +64,36 @@ def test_an_episode_is_found_with_its_steps_and_its_end(play: Play) -> None:
     play(work)
 
 
+def test_a_sibling_has_entries_of_its_own_which_last_as_long(opener: Opener, play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        async with opened(lambda: journal.sibling("others")) as sibling:
+            await sibling.begin(evolve(FIRST, key="k"), 1)
+            assert await journal.find(FIRST.id) is None
+            assert [*await journal.recent(None, 9)] == []
+            assert await journal.begin(evolve(SECOND, key="k"), 1) == evolve(SECOND, key="k")
+            assert await sibling.commit(FIRST.id, taken(1), ENDED)
+            assert [*await sibling.recent("alice", 9)] == [
+                Entry(evolve(FIRST, key="k"), 1, evolve(ENDED, trajectory=b""))
+            ]
+            assert len([*await sibling.outbox(9)]) == 1
+            assert [*await journal.outbox(9)] == []
+            assert await journal.expire(-1.0) == 1
+        if journal.shared:
+            async with opened(lambda: opener().sibling("others")) as again:
+                assert [*await again.steps(FIRST.id)] == [taken(1)]
+
+    play(work)
+
+
+def test_an_end_without_a_trajectory_leaves_nothing_in_the_outbox(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        await journal.begin(FIRST, 9)
+        assert await journal.commit(FIRST.id, taken(1), evolve(ENDED, trajectory=b""))
+        assert [*await journal.outbox(9)] == []
+
+    play(work)
+
+
 def test_what_is_not_there_is_none_and_empty(play: Play) -> None:
     async def work(journal: Journal) -> None:
         assert await journal.find("nothing") is None

@@ -40,7 +40,9 @@ def test_the_document_has_every_operation_and_how_it_is_asked(ask: Client) -> No
     assert verify["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/VerifyRequest"}  # fmt: skip
     assert set(verify["responses"]["200"]["content"]) == {"application/json", "application/x-ndjson"}  # fmt: skip
     assert {"401", "404", "409", "413", "422", "429"} <= set(verify["responses"])
-    assert [each["name"] for each in verify["parameters"]] == ["Idempotency-Key"]
+    assert [each["name"] for each in verify["parameters"]] == ["Idempotency-Key", "Prefer"]
+    assert verify["responses"]["202"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Ticket"}  # fmt: skip
+    assert set(paths["/v1/verify/{ticket}"]["get"]["responses"]) >= {"200", "202", "404", "410"}
     assert paths["/healthz"]["get"]["security"] == [{}]
     assert {"bearer": []} in verify["security"]
     assert got.body["components"]["schemas"]["Item"]["required"] == ["task", "response"]

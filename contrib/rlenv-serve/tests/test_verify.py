@@ -347,16 +347,3 @@ def test_requests_that_wait_are_counted_and_too_many_are_429(slow: Environment) 
 
     assert waiting
     assert (over.status, over.body["code"], over.headers["retry-after"]) == (429, "too_many_requests", "1")  # fmt: skip
-
-
-def test_keys_that_are_kept_are_bounded_and_the_oldest_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    from rlenv_serve.verify import kept
-
-    monkeypatch.setattr(kept, "MOST", 3)
-    server = Server(served(single()))
-    with running(server) as ask:
-        for n in range(9):
-            assert ask("POST", PATH, of("single", ("t3", str(n))), Idempotency_Key=f"k{n}").status == 200  # fmt: skip
-        assert ask("POST", PATH, of("single", ("t3", "x")), Idempotency_Key="k8").status == 409
-        assert ask("POST", PATH, of("single", ("t3", "x")), Idempotency_Key="k0").status == 200
-    assert [*server.kept._entries[""]] == ["k7", "k8", "k0"]

@@ -18,7 +18,7 @@ from .state.journal import Journal
 from .state.memory import MemoryJournal
 from .trajectories.archive import Archive
 from .trajectories.store import TrajectoryStore
-from .verify.kept import Kept
+from .verify.tickets import Tickets
 from .verify.verifier import Verifier
 
 RETRY = 0.1  # seconds
@@ -52,7 +52,8 @@ class Server:
         self.metrics = Metrics()
         self.turns = Turns(self.limits)
         self.metrics.waiting.set_function(lambda: self.turns.queue)
-        self.verifier, self.kept = Verifier(self.turns, self.limits, self.metrics), Kept()
+        self.verifier = Verifier(catalog, self.turns, self.limits, self.metrics)
+        self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
@@ -62,6 +63,7 @@ class Server:
     async def running(self) -> AsyncIterator[None]:
         """Open what the server keeps, and close it again when the requests that run are answered."""
         await self.journal.open()
+        await self.tickets.journal.open()
         await self.archive.store.open()
         for served in self.catalog.values():
             _ = served.revision  # hashes code and tasks: not while a client waits
@@ -75,6 +77,7 @@ class Server:
             await self.ors.close()
             await self.sessions.close()
             await self.archive.store.close()
+            await self.tickets.journal.close()
             await self.journal.close()
 
 

@@ -90,6 +90,7 @@ class Endpoint:
         takes: the type of the body; None: there is none.
         gives: the type of what the handler gives, for the document.
         status: of a good answer.
+        accepted: the type of what it answers with 202 while it is not done; None: it never does.
         public: no key is needed.
         tag: the protocol, for the document and for metrics.
         lenient: as of ``decode``, for what a policy wrote.
@@ -106,6 +107,7 @@ class Endpoint:
     takes: object = None
     gives: object = None
     status: int = 200
+    accepted: object = None
     public: bool = False
     tag: str = "rlenv"
     lenient: bool = False

@@ -39,14 +39,12 @@ PROBLEM_SCHEMA: Mapping[str, object] = {
 def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
     """The document of these operations."""
     table = [*endpoints]
-    types = [kind for each in table for kind in (each.takes, each.gives) if kind is not None]
+    types = [kind for each in table for kind in _types(each) if kind is not None]
     found, components = msgspec.json.schema_components(types, schema_hook=_any, ref_template=REF.format("schemas", "{name}"))  # fmt: skip
     schemas = iter(found)
     paths: dict[str, dict[str, object]] = {}
     for each in table:
-        taken = next(schemas) if each.takes is not None else None
-        given = next(schemas) if each.gives is not None else {}
-        made = _operation(each, taken, given)
+        made = _operation(each, *(None if kind is None else next(schemas) for kind in _types(each)))
         paths.setdefault(PARAMETER.sub(r"{\1}", each.path), {})[each.method.lower()] = made
     return {
         "openapi": VERSION,
@@ -60,16 +58,27 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
     }  # fmt: skip
 
 
+def _types(endpoint: Endpoint) -> tuple[object, object, object]:
+    return endpoint.takes, endpoint.gives, endpoint.accepted
+
+
 def _any(_: type) -> dict[str, object]:
     """``object`` is any value of JSON."""
     return {"description": "any value of JSON"}
 
 
-def _operation(endpoint: Endpoint, taken: object, given: object) -> dict[str, object]:
-    good = {"description": HTTPStatus(endpoint.status).phrase, "content": {kind: {"schema": given if kind == JSON else {}} for kind in endpoint.media}}  # fmt: skip
+def _operation(
+    endpoint: Endpoint, taken: object, given: object, accepted: object
+) -> dict[str, object]:
+    good = {"description": HTTPStatus(endpoint.status).phrase, "content": {kind: {"schema": given if given and kind == JSON else {}} for kind in endpoint.media}}  # fmt: skip
     if endpoint.status == HTTPStatus.NO_CONTENT:
         del good["content"]
     answers = {str(endpoint.status): good} | {str(status): {"$ref": REF.format("responses", status)} for status in _errors(endpoint)}  # fmt: skip
+    if accepted:
+        answers["202"] = {
+            "description": "It is not done yet",
+            "content": {JSON: {"schema": accepted}},
+        }
     made: dict[str, object] = {
         "operationId": f"{endpoint.method.lower()} {endpoint.path}",
         "summary": endpoint.summary,

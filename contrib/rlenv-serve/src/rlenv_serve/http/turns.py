@@ -15,9 +15,8 @@ from rlenv_serve.settings import Limits
 
 from .problems import Problem
 
-QUEUED = (
-    0.02  # seconds of work of one tenant, for each core, that may wait for workers before another's
-)
+# Seconds of work of one tenant, for each core, that may wait for workers before another's.
+QUEUED = 0.02
 RECENT = 10.0  # seconds after which a tenant that asked for nothing counts no longer
 
 

@@ -49,7 +49,7 @@ class Ended:
     Args:
         stop: the reason, as of ``rlenv_plugin_agent.Stop``.
         verdict: JSON of the whole verdict, with what only the operator may see.
-        trajectory: for the store of trajectories; only ``Journal.outbox`` has it.
+        trajectory: for the store of trajectories, b"" for none; only ``Journal.outbox`` has it.
     """
 
     stop: str
@@ -95,6 +95,13 @@ class Journal(Protocol):
     """
 
     shared: bool
+
+    def sibling(self, name: str) -> Journal:
+        """Another journal, of other entries, in the same store.
+
+        Args:
+            name: of the other one, in letters.
+        """
 
     async def open(self) -> None:
         """Connect, and make what is missing."""

@@ -39,6 +39,10 @@ class MemoryJournal:
         self._by_key: dict[tuple[str, str], str] = {}
         self._open: dict[str, str] = {}  # tenants of episodes
 
+    def sibling(self, name: str) -> MemoryJournal:  # noqa: ARG002 - memory needs no name
+        """As of ``Journal``."""
+        return MemoryJournal()
+
     async def open(self) -> None:
         """As of ``Journal``."""
 
@@ -70,7 +74,9 @@ class MemoryJournal:
         found.taken.append(taken)
         found.written = time.monotonic()
         if ended:
-            found.ended, self._outbox[id] = evolve(ended, trajectory=b""), ended.trajectory
+            found.ended = evolve(ended, trajectory=b"")
+            if ended.trajectory:
+                self._outbox[id] = ended.trajectory
             del self._open[id]
             self._ended[id] = sum((STEP + len(each.action) + len(each.answer) for each in found.taken), len(ended.verdict))  # fmt: skip
             self._size += self._ended[id]

@@ -26,6 +26,7 @@ WAIT = 3.0  # seconds for an answer, of each try
 TRIES = 2  # more, since a connection may be of before a restart; what is sent again is known by its token
 EXPIRED = 100  # episodes that one script removes
 VERSION = b"2"
+PREFIX = "rlenv:"
 FIELDS = ("begun", "steps", "stop", "verdict")
 NAMES = {"begin": scripts.BEGIN, "commit": scripts.COMMIT, "remove": scripts.REMOVE, "expire": scripts.EXPIRE, "recent": scripts.RECENT, "clock": scripts.CLOCK}  # fmt: skip
 Fields = tuple[bytes | None, bytes | None, bytes | None, bytes | None]
@@ -39,13 +40,18 @@ class RedisJournal:
 
     Args:
         url: ``redis://…``, ``rediss://…`` or ``unix://…``, as redis-py has it.
+        prefix: of all keys.
     """
 
     shared = True
 
-    def __init__(self, url: str) -> None:
-        self._url, self._age = url, Age()
+    def __init__(self, url: str, prefix: str = PREFIX) -> None:
+        self._url, self._prefix, self._age = url, prefix, Age()
         self._redis: Redis | None = None
+
+    def sibling(self, name: str) -> RedisJournal:
+        """As of ``Journal``: keys with another prefix."""
+        return RedisJournal(self._url, f"{self._prefix}{name}:")
 
     async def open(self) -> None:
         """As of ``Journal``."""
@@ -56,7 +62,10 @@ class RedisJournal:
         retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), TRIES)
         pool = BlockingConnectionPool.from_url(self._url, max_connections=CONNECTIONS, timeout=WAIT, socket_timeout=WAIT, socket_connect_timeout=WAIT, retry=retry)  # fmt: skip
         self._redis = Redis.from_pool(pool)
-        self._scripts = {name: self._redis.register_script(text) for name, text in NAMES.items()}
+        self._scripts = {
+            name: self._redis.register_script(text.replace(PREFIX, self._prefix))
+            for name, text in NAMES.items()
+        }
         self._age.at_least(float(cast("bytes", await self._run("clock"))))
 
     async def begin(self, begun: Begun, limit: int) -> Begun | None:
@@ -66,11 +75,11 @@ class RedisJournal:
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
         """As of ``Journal``."""
-        return _entry(cast("Fields", await self._ask("HMGET", f"rlenv:e:{id}", *FIELDS)))
+        return _entry(cast("Fields", await self._ask("HMGET", f"{self._prefix}e:{id}", *FIELDS)))
 
     async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
         """As of ``Journal``."""
-        found = cast("list[bytes]", await self._ask("LRANGE", f"rlenv:s:{id}", 0, -1))
+        found = cast("list[bytes]", await self._ask("LRANGE", f"{self._prefix}s:{id}", 0, -1))
         return [_taken(each) for each in found]
 
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
@@ -80,12 +89,12 @@ class RedisJournal:
 
     async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
-        found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask("XRANGE", "rlenv:x", "-", "+", "COUNT", limit))  # fmt: skip
+        found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask("XRANGE", f"{self._prefix}x", "-", "+", "COUNT", limit))  # fmt: skip
         return [(name.decode(), held[b"trajectory"]) for name, held in found]
 
     async def archived(self, names: Sequence[str]) -> None:
         """As of ``Journal``."""
-        await self._ask("XDEL", "rlenv:x", *names)
+        await self._ask("XDEL", f"{self._prefix}x", *names)
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """As of ``Journal``."""
@@ -93,7 +102,7 @@ class RedisJournal:
 
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
         """As of ``Journal``."""
-        name = "rlenv:n" if tenant is None else f"rlenv:n:{tenant}"
+        name = f"{self._prefix}n" if tenant is None else f"{self._prefix}n:{tenant}"
         found = cast("list[Fields]", await self._run("recent", name, limit - 1, *FIELDS))
         return [each for row in found if (each := _entry(row))]
 

@@ -37,7 +37,7 @@ redis.call('HSET', episode, 'steps', number, 'token', token)
 redis.call('ZADD', 'rlenv:w', now, id)
 if stop then
   redis.call('HSET', episode, 'stop', stop, 'verdict', verdict)
-  redis.call('XADD', 'rlenv:x', '*', 'trajectory', trajectory)
+  if trajectory ~= '' then redis.call('XADD', 'rlenv:x', '*', 'trajectory', trajectory) end
   redis.call('SREM', 'rlenv:o:' .. tenant, id)
 end
 return 1

@@ -60,6 +60,10 @@ class SqliteJournal:
         self._writer: threading.Thread | None = None
         self._local, self._links = threading.local(), list[sqlite3.Connection]()
 
+    def sibling(self, name: str) -> SqliteJournal:
+        """As of ``Journal``: a file beside this one."""
+        return SqliteJournal(f"{self._path}-{name}", wait=self._wait)
+
     async def open(self) -> None:
         """As of ``Journal``."""
         self._loop = asyncio.get_running_loop()
@@ -244,7 +248,7 @@ def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | Non
     if row is None:
         return False
     link.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", (row[0], taken.number, taken.action, taken.answer, taken.key))  # fmt: skip
-    if ended:
+    if ended and ended.trajectory:
         link.execute("INSERT INTO outbox (trajectory) VALUES (?)", (ended.trajectory,))
     return True
 

@@ -75,6 +75,14 @@ class VerifyAnswer(msgspec.Struct):
     results: list[VerifyResult]
 
 
+class Ticket(msgspec.Struct):
+    """A request that is not done: how many of its responses are."""
+
+    ticket: str
+    done: int
+    total: int
+
+
 class Job(msgspec.Struct):
     """A response and its task, found."""
 
@@ -91,8 +99,9 @@ async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int)
     """
     if len(items) > most:
         raise invalid(f"a request has at most {most:,} items, not {len(items):,}: send several")
-    found = [Job(index if item.id is None else item.id, task, _response(item.response)) for index, item in enumerate(items) if (task := _task(served, item.task, tenant))]  # fmt: skip
-    wrong = [f"items[{index}]: there is no task {item.task!r:.80}" for index, item in enumerate(items) if not _is_there(served, item.task)] if len(found) < len(items) else []  # fmt: skip
+    tasks = [_task(served, item.task, tenant) for item in items]
+    found = [Job(index if item.id is None else item.id, task, _response(item.response)) for index, (item, task) in enumerate(zip(items, tasks, strict=True)) if task]  # fmt: skip
+    wrong = [f"items[{index}]: there is no task {items[index].task!r:.80}" for index, task in enumerate(tasks) if task is None]  # fmt: skip
     if not wrong and any(type(item.task) is NewTask for item in items):
         wrong = await asyncio.to_thread(_unfit, served, found)
     if len({job.id for job in found}) < len(found) and not wrong:
@@ -105,10 +114,6 @@ async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int)
 
 def _response(given: str | Messages) -> str | Trajectory:
     return given if isinstance(given, str) else Trajectory(given)
-
-
-def _is_there(served: Served, task: str | NewTask) -> bool:
-    return isinstance(task, NewTask) or task in served.env.tasks.ids
 
 
 def _task(served: Served, given: str | NewTask, tenant: Tenant) -> Task | None:

@@ -3,112 +3,104 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import AsyncIterator, Sequence
 
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response, StreamingResponse
 
-from rlenv_serve.http.answers import JSON, Json
+from rlenv_serve.http.answers import JSON, Json, encode
 from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.http.watch import Watch
 
-from .requests import Item, VerifyAnswer, VerifyRequest, jobs
-from .run import Run
+from .requests import Item, Ticket, VerifyAnswer, VerifyRequest
+from .run import Run, made_run
 
 LINES = "application/x-ndjson"
-
-
-class Lines(Response):
-    """The results of a run, one line each, as they come.
-
-    Args:
-        run: which is played.
-        task: that plays it.
-        end: end it with its client.
-    """
-
-    media_type = LINES
-
-    def __init__(self, run: Run, task: asyncio.Task[None], *, end: bool) -> None:
-        super().__init__()
-        del self.headers["content-length"]
-        self._run, self._task, self._end = run, task, end
-
-    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
-        try:
-            async with Watch(receive):
-                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})  # fmt: skip
-                async for line in self._run.lines():
-                    await send({"type": "http.response.body", "body": line + b"\n", "more_body": True})  # fmt: skip
-                await (
-                    self._task
-                )  # raises what it raised: the client sees that the answer ends early
-                await send({"type": "http.response.body", "body": b""})
-        finally:
-            if self._end:
-                self._task.cancel()
+PREFER = "Prefer"
+WAIT = re.compile(r"(?i)(?:^|[,\s])wait\s*=\s*\"?(\d{1,9})")
+LONGEST = 60.0  # seconds
 
 
 async def verify(call: Call) -> object:
-    """Judge responses, each alone."""
+    """Judge responses, each alone.  With ``Prefer: respond-async`` the answer is 202 and a ticket, and ``Location`` has the results."""
     asked, server = call.read(VerifyRequest), call.server
-    served = server.catalog.named(asked.environment)
-    key = idempotency_key(call)
-    kept = server.kept.find(call.tenant.name, key, call.raw) if key else None
-    if kept is None:
-        server.turns.admit(call.tenant.name)
-        found = await jobs(served, asked.items, call.tenant, server.limits.items)
-        run = Run(server.verifier, call.tenant, served, found)
-    else:
-        run = kept[0]
+    key, later = idempotency_key(call), "respond-async" in call.header(PREFER).lower()
     lines = LINES in call.header("accept")
-    if not key and not lines:
-        await run.play(call.request.receive)
-        return await _answer(run)
-    task = kept[1] if kept else _started(call, run, key)
+    if key or later:
+        ticket = await server.tickets.begin(call.tenant, asked, call.raw, key)
+        live = server.tickets.live.get(ticket)
+        if lines and live and not later:
+            return _streamed(*live, end=False)
+        return await _told(call, ticket, _wait(call) if later else float("inf"))
+    run = await made_run(server.verifier, call.tenant, asked.environment, asked.items)
     if lines:
-        return Lines(run, task, end=not key)
-    async with Watch(call.request.receive):
-        await asyncio.shield(task)
-    return await _answer(run)
+        return _streamed(run, asyncio.create_task(run.play()), end=True)
+    await run.play(call.request.receive)
+    return _results(b",".join(await run.encoded()))
+
+
+async def ticket(call: Call) -> object:
+    """The results of a ticket, or 202 while it is not done.  ``Prefer: wait=N`` waits for up to N seconds."""
+    return await _told(call, call.path["ticket"], _wait(call))
+
+
+async def cancel(call: Call) -> object:
+    """End a ticket and forget its results."""
+    await call.server.tickets.cancel(call.tenant, call.path["ticket"])
+    return Response(status_code=204)
 
 
 async def judged(call: Call, environment: str, items: Sequence[Item]) -> Run:
     """The verdicts of these responses, for a route of another form."""
-    server = call.server
-    served = server.catalog.named(environment)
-    server.turns.admit(call.tenant.name)
-    run = Run(server.verifier, call.tenant, served, await jobs(served, items, call.tenant, server.limits.items))  # fmt: skip
+    run = await made_run(call.server.verifier, call.tenant, environment, items)
     await run.play(call.request.receive)
     return run
 
 
-def _started(call: Call, run: Run, key: str) -> asyncio.Task[None]:
-    def play() -> asyncio.Task[None]:
-        return asyncio.create_task(run.play())
+def _streamed(run: Run, task: asyncio.Task[None], *, end: bool) -> Response:
+    """The results of a run as they come, one line each."""
 
-    return call.server.kept.add(call.tenant.name, key, call.raw, run, play) if key else play()
+    async def lines() -> AsyncIterator[bytes]:
+        try:
+            async for line in run.lines():
+                yield line + b"\n"
+            await task  # raises what it raised: the client sees that the answer ends early
+        finally:
+            if end:
+                task.cancel()
+
+    return StreamingResponse(lines(), media_type=LINES)
 
 
-async def _answer(run: Run) -> Response:
-    return Json(b'{"results":[' + b",".join(await run.encoded()) + b"]}")
+async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
+    tickets = call.server.tickets
+    async with Watch(call.request.receive):
+        entry = await tickets.wait(call.tenant, id, seconds)
+    last = (await tickets.journal.steps(id))[-1:]
+    if entry.ended and last:
+        results = last[0].answer
+        return Response(results + b"\n", media_type=LINES) if LINES in call.header("accept") else _results(results.replace(b"\n", b","))  # fmt: skip
+    made = Json(encode(Ticket(id, int(last[0].answer) if last else 0, int(entry.begun.task))), 202)
+    made.raw_headers += [(b"location", f"/v1/verify/{id}".encode()), (b"retry-after", b"1")]
+    return made
 
 
+def _results(joined: bytes) -> Response:
+    return Json(b'{"results":[' + joined + b"]}")
+
+
+def _wait(call: Call) -> float:
+    """Seconds, as RFC 7240 has them in ``Prefer: wait=N``."""
+    found = WAIT.search(call.header(PREFER))
+    return min(float(found[1]), LONGEST) if found else 0.0
+
+
+TAG, ACCEPT = "verify", {"Accept": f"{LINES}: one result a line, each as soon as it is there"}
+TAKEN = {KEY: "a second request with this key is answered as the first was, for an hour"}
+LATER = {PREFER: "respond-async: 202 with a ticket; wait=N: the answer may take up to N seconds"}
+WAITED = {PREFER: "wait=N: the answer may take up to N seconds"}
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint(
-        "POST",
-        "/v1/verify",
-        verify,
-        "Judge responses, each alone",
-        VerifyRequest,
-        VerifyAnswer,
-        tag="verify",
-        errors=(404, 409),
-        media=(JSON, LINES),
-        headers={
-            KEY: "a second request with this key is answered as the first was, for an hour",
-            "Accept": f"{LINES}: one result a line, each as soon as it is there",
-        },
-    ),
-)
+    Endpoint("POST", "/v1/verify", verify, "Judge responses, each alone", VerifyRequest, VerifyAnswer, accepted=Ticket, tag=TAG, errors=(404, 409, 410, 503), media=(JSON, LINES), headers=TAKEN | LATER | ACCEPT),
+    Endpoint("GET", "/v1/verify/{ticket}", ticket, "The results of a ticket", None, VerifyAnswer, accepted=Ticket, tag=TAG, errors=(404, 410, 503), media=(JSON, LINES), headers=WAITED | ACCEPT),
+    Endpoint("DELETE", "/v1/verify/{ticket}", cancel, "End a ticket", status=204, tag=TAG, errors=(503,)),
+)  # fmt: skip

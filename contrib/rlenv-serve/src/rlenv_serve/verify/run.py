@@ -15,12 +15,11 @@ from rlenv_serve.http.watch import Watch
 from rlenv_serve.keys import Tenant
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
 
-from .requests import Job, VerifyResult
+from .requests import Item, Job, VerifyResult, jobs
 from .verifier import Verifier
 
-ALONE = (
-    0.002  # seconds for which one response after another is judged: what is quick needs no tasks
-)
+# Seconds for which one response after another is judged: what is quick needs no tasks.
+ALONE = 0.002
 DEADLINE = "deadline"  # the kind of fault of what the time of its request did not suffice for
 
 
@@ -53,14 +52,14 @@ class Run:
             receive: of the request, which ends with its client; None: it goes on without.
         """
         try:
-            async with Watch(receive, self.verifier.limits.deadline) as watch:
+            async with Watch(receive), asyncio.timeout(self.verifier.limits.deadline):
                 if len(self.jobs) == 1:
                     self._add(0, await self.verifier.verdict(self.tenant, self.served, self.jobs[0]))  # fmt: skip
                 else:
                     async with asyncio.TaskGroup() as group:
                         await self._lanes(group, iter(range(len(self.jobs))))
-            if watch.late:
-                self._end()
+        except TimeoutError:
+            self._end()
         finally:
             self.done = True
             self._news.set()
@@ -127,3 +126,14 @@ class Run:
                 sent += 1
             if not self.done and sent == len(self.verdicts):
                 await self._news.wait()
+
+
+async def made_run(verifier: Verifier, tenant: Tenant, environment: str, items: Sequence[Item]) -> Run:  # fmt: skip
+    """The run of a request, which is to be played.
+
+    Raises:
+        Problem: as ``jobs``; 404 when there is no such environment; 429 when too much of this tenant waits.
+    """
+    served = verifier.catalog.named(environment)
+    verifier.turns.admit(tenant.name)
+    return Run(verifier, tenant, served, await jobs(served, items, tenant, verifier.limits.items))

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from rlenv import Fault, Verdict
 
-from rlenv_serve.catalog import Served
+from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.turns import Turns
 from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
@@ -27,13 +27,14 @@ class Verifier:
     """Judges responses.
 
     Args:
+        catalog: the environments.
         turns: of tenants; each response is one.
         limits: what a client may use.
         metrics: which counts verdicts.
     """
 
-    def __init__(self, turns: Turns, limits: Limits, metrics: Metrics) -> None:
-        self.turns, self.limits = turns, limits
+    def __init__(self, catalog: Catalog, turns: Turns, limits: Limits, metrics: Metrics) -> None:
+        self.catalog, self.turns, self.limits = catalog, turns, limits
         self._metrics = metrics
         self._cost: dict[str, float] = {}
         self._began: float | None = None

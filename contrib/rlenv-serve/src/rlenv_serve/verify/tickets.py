@@ -1,0 +1,171 @@
+"""Tickets: requests whose responses are judged whether or not their client waits.
+
+A ticket is an entry of a journal, so it survives what the journal survives, and every process of the server knows it.  Its
+first step has the body of the request.  The process that judges it adds a step each second; another one that sees no new
+step for long takes the next one, and with it the ticket.  The end has the results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from contextlib import suppress
+from http import HTTPStatus
+from secrets import token_hex
+
+import msgspec
+
+from rlenv_serve.http.problems import Problem, not_found
+from rlenv_serve.keys import Tenant
+from rlenv_serve.sessions.problems import reused
+from rlenv_serve.state.journal import Begun, Ended, Entry, Journal, Taken
+
+from .requests import VerifyRequest
+from .run import Run, made_run
+from .verifier import Verifier
+
+KEEP = 3600.0  # seconds
+MOST = 256  # of one tenant
+MOST_BYTES = 32 << 20  # of the bodies and results of these
+BEAT = 1.0  # seconds between signs of life
+LEFT = 10.0  # seconds without one after which another process takes a ticket
+POLL = 0.25  # seconds between looks at a ticket of another process
+KNOWN = 10_000  # tickets of other processes that one remembers
+_request = msgspec.json.Decoder(VerifyRequest).decode
+
+
+class Tickets:
+    """The tickets of a server.
+
+    Args:
+        journal: which keeps them, and nothing else.
+        verifier: which judges responses.
+    """
+
+    def __init__(self, journal: Journal, verifier: Verifier) -> None:
+        self.journal, self._verifier = journal, verifier
+        self.live: dict[str, tuple[Run, asyncio.Task[None]]] = {}  # that this process judges
+        self._seen: dict[str, tuple[int, float]] = {}  # steps of others, and since when there were so many  # fmt: skip
+
+    async def begin(self, tenant: Tenant, asked: VerifyRequest, body: bytes, key: str) -> str:
+        """The ticket of a request; the one that was begun with the same key, where there is one.
+
+        Args:
+            tenant: whose request it is.
+            asked: the request.
+            body: the same as bytes.
+            key: an idempotency key, "" without.
+
+        Raises:
+            Problem: as ``made_run``; 409 when the key was that of another request; 429 for too many tickets.
+        """
+        run = await made_run(self._verifier, tenant, asked.environment, asked.items)
+        digest, owner = hashlib.sha256(body).hexdigest(), _owner(tenant)
+        # For an episode, what is the number of responses here is its task, and the number of bytes its seed.
+        begun = Begun(token_hex(16), owner, asked.environment, run.served.env.fingerprint, str(len(asked.items)), digest, len(body), "", time.time(), key)  # fmt: skip
+        kept = await self.journal.begin(begun, await self._room(owner))
+        if kept is None:
+            raise Problem(429, "too_many_requests", "too many requests with a ticket or an Idempotency-Key run: wait for their results, or delete tickets", Retry_After="5")  # fmt: skip
+        if kept.task_digest != digest:
+            raise reused()
+        if await self.journal.commit(kept.id, Taken(1, body, b"0")):
+            self._start(kept.id, 1, run)
+        return kept.id
+
+    async def wait(self, tenant: Tenant, id: str, seconds: float) -> Entry:  # noqa: A002 - the field's name
+        """A ticket, when it is done or so many seconds have passed.
+
+        Raises:
+            Problem: 404 when there is none; 410 when the process that judged it is gone, and no other can.
+        """
+        until = time.monotonic() + seconds
+        while not (entry := await self._entry(tenant, id)).ended and (left := until - time.monotonic()) > 0:  # fmt: skip
+            if id in self.live:
+                await asyncio.wait([self.live[id][1]], timeout=left)
+            else:
+                await asyncio.sleep(min(left, POLL))
+        return entry
+
+    async def cancel(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
+        """Forget a ticket of this tenant; one that is not there is forgotten already."""
+        found = await self.journal.find(id)
+        if found and found.begun.tenant == _owner(tenant):
+            await self.journal.remove(id)
+            if id in self.live:
+                self.live[id][1].cancel()
+
+    async def _entry(self, tenant: Tenant, id: str) -> Entry:  # noqa: A002 - as above
+        try:
+            entry = await self.journal.find(id)
+        except Problem:
+            self._seen.clear()  # no sign of life could be written
+            raise
+        if entry is None or not entry.steps or entry.begun.tenant != _owner(tenant):
+            raise not_found(f"there is no ticket {id!r:.80}")
+        if not entry.ended and id not in self.live and self._is_left(entry):
+            await self._resume(tenant, entry)
+        return entry
+
+    def _is_left(self, entry: Entry) -> bool:
+        id_, now = entry.begun.id, time.monotonic()
+        if len(self._seen) > KNOWN:
+            self._seen.clear()
+        if self._seen.get(id_, (-1, now))[0] != entry.steps:
+            self._seen[id_] = entry.steps, now
+        return now - self._seen[id_][1] > LEFT
+
+    async def _resume(self, tenant: Tenant, entry: Entry) -> None:
+        """Judge what a process that is gone has left."""
+        id_, steps = entry.begun.id, await self.journal.steps(entry.begun.id)
+        try:
+            asked = _request(steps[0].action)
+            run = await made_run(self._verifier, tenant, asked.environment, asked.items)  # fmt: skip
+        except Problem as problem:
+            if problem.status == HTTPStatus.TOO_MANY_REQUESTS:
+                raise
+            raise Problem(410, "ticket_lost", f"the server was started anew before this was judged, and cannot judge it now ({problem}): send the request again, with another Idempotency-Key if it had one") from None  # fmt: skip
+        if await self.journal.commit(id_, Taken(entry.steps + 1, b"", b"0")):
+            self._start(id_, entry.steps + 1, run)
+
+    def _start(self, id: str, steps: int, run: Run) -> None:  # noqa: A002 - as above
+        self.live[id] = run, asyncio.create_task(self._play(id, steps, run))
+
+    async def _play(self, id: str, steps: int, run: Run) -> None:  # noqa: A002 - as above
+        """Judge, with a sign of life each second, until a step is not taken: the ticket is done, forgotten, or of others."""
+        playing, ended, results, is_ours = asyncio.create_task(run.play()), None, b"", True
+        try:
+            while is_ours and not ended:
+                if (await asyncio.wait([playing], timeout=BEAT))[0]:
+                    results = b"\n".join(await run.encoded())
+                    ended = Ended("done", b"%d" % len(results))
+                try:
+                    step = Taken(steps + 1, b"", results or b"%d" % len(run.verdicts))
+                    is_ours, steps = await self.journal.commit(id, step, ended), steps + 1
+                except Problem:  # it is in the log
+                    ended = None  # the step may be there although the answer was lost
+                    await asyncio.sleep(BEAT)
+                    with suppress(Problem):
+                        entry = await self.journal.find(id)
+                        steps = entry.steps if entry else steps
+        finally:
+            playing.cancel()
+            del self.live[id]
+
+    async def _room(self, owner: str) -> int:
+        """Forget what is old, and where there is too much the oldest that are done; how many may be open."""
+        held, room = 0, MOST
+        await self.journal.expire(KEEP)
+        entries = await self.journal.recent(owner, 2 * MOST)
+        for count, each in enumerate(sorted(entries, key=lambda each: each.ended is not None), 1):
+            held += each.begun.seed + (int(each.ended.verdict) if each.ended else 0)
+            if each.ended and (count >= MOST or held > MOST_BYTES):
+                await self.journal.remove(each.begun.id)
+            elif held > MOST_BYTES:
+                room = 0
+        return room
+
+
+def _owner(tenant: Tenant) -> str:
+    """Keys of one tenant that may not see the same do not share results."""
+    return f"{tenant.name}:{tenant.operator:d}{tenant.answers:d}"

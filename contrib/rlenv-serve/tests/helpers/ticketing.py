@@ -1,0 +1,67 @@
+"""Requests for tickets, and an environment that judges when a gate is open."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+from rlenv import Environment, stage
+from serving import TASKS, Answered, Client
+
+PATH = "/v1/verify"
+LATE = 60.0  # seconds in which whatever is waited for has happened
+JUDGED = list[str]()
+GATE = threading.Event()
+
+
+@stage(where="caller")
+async def gated(visible: str, answer: str) -> bool:
+    """Whether it is right, when the gate is open."""
+    JUDGED.append(visible)
+    if visible == "break":
+        raise RuntimeError("the judge is down")
+    while visible != "free" and not GATE.is_set():
+        await asyncio.sleep(0.01)
+    return visible == answer
+
+
+def close_gate() -> None:
+    """Nothing was judged yet, and nothing will be before the gate is open."""
+    GATE.clear()
+    JUDGED.clear()
+
+
+def slow() -> Environment:
+    return Environment("slow", gated, TASKS)
+
+
+def of(*responses: str, environment: str = "slow") -> dict[str, object]:
+    return {"environment": environment, "items": [{"task": "t3", "response": each} for each in responses]}  # fmt: skip
+
+
+def ticket(ask: Client, *responses: str, **headers: str) -> str:
+    """The path of a new ticket."""
+    got = ask("POST", PATH, of(*responses), Prefer="respond-async", **headers)
+    assert got.status == 202, got
+    assert got.headers["location"] == f"{PATH}/{got.body['ticket']}"
+    return got.headers["location"]
+
+
+def until(is_so: Callable[[], object]) -> None:
+    ends = time.monotonic() + LATE
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+
+
+def done(ask: Client, path: str) -> Answered:
+    """The results of a ticket that will be done."""
+    until(lambda: (got := ask("GET", path, Prefer="wait=5")).status != 202 or got.body["done"] < 0)
+    return ask("GET", path)
+
+
+def rewards(got: Answered) -> list[object]:
+    assert got.status == 200, got
+    return [each["reward"] for each in got.body["results"]]

@@ -1,0 +1,195 @@
+"""Tickets of several processes on one store: each is judged, whichever process is killed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from kills import Process
+from rlenv_serve import Server
+from rlenv_serve.state import open_journal
+from rlenv_serve.verify import tickets
+from serving import Answered, Client, running, served, single
+from stores import state_of
+from ticketing import GATE, JUDGED, LATE, PATH, close_gate, done, of, rewards, slow, ticket, until
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """The gate is closed until the test has ended."""
+    close_gate()
+    yield
+    GATE.set()
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[list[Server], list[Client]]]:  # fmt: skip
+    """Two servers on one store."""
+    with ExitStack() as stack:
+        state, _ = stack.enter_context(state_of(request.param, tmp_path))
+        servers = [Server(served(slow()), journal=open_journal(state)) for _ in range(2)]
+        yield servers, [stack.enter_context(running(each)) for each in servers]
+
+
+Pair = tuple[list[Server], list[Client]]
+
+
+def test_two_servers_judge_once_and_both_have_the_results(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(tickets, "BEAT", 0.05)
+    one, two = pair[1]
+    path = ticket(one, "free", "6", Idempotency_Key="k")
+    assert ticket(two, "free", "6", Idempotency_Key="k") == path
+    until(lambda: two("GET", path).body["done"] == 1)
+    got = list[Answered]()
+    polls = [threading.Thread(target=lambda ask=ask: got.append(ask("GET", path, Prefer="wait=50"))) for ask in (one, two) * 4]  # fmt: skip
+    for each in polls:
+        each.start()
+    GATE.set()
+    for each in polls:
+        each.join(LATE)
+
+    assert [rewards(each) for each in got] == [[0.0, 1.0]] * 8
+    assert all(each.body == got[0].body for each in got)
+    assert two("POST", PATH, of("free", "6"), Idempotency_Key="k").body == got[0].body
+    assert sorted(JUDGED) == ["6", "free"]
+
+
+def test_any_server_ends_a_ticket(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tickets, "BEAT", 0.05)
+    servers, (one, two) = pair
+    path = ticket(one, "6")
+    until(lambda: servers[0].turns.running)
+    assert two("DELETE", path).status == 204
+
+    until(lambda: not servers[0].turns.running)
+    assert (one("GET", path).status, two("GET", path).status) == (404, 404)
+
+
+def lose(server: Server) -> None:
+    """What is left when a process is killed: its tickets, and nobody who judges them."""
+    loop = next(iter(server.tickets.live.values()))[1].get_loop()
+    loop.call_soon_threadsafe(lambda: [task.cancel() for _, task in server.tickets.live.values()])
+    until(lambda: not server.tickets.live)
+
+
+def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(tickets, "BEAT", 0.05)
+    monkeypatch.setattr(tickets, "LEFT", 0.5)
+    servers, (one, two) = pair
+    path = ticket(one, "6", Idempotency_Key="k")
+    until(lambda: JUDGED)
+    lose(servers[0])
+    assert two("GET", path).status == 202
+    until(lambda: two("GET", path).status == 202 and servers[1].tickets.live)
+    GATE.set()
+
+    assert rewards(done(one, path)) == [1.0]
+    assert rewards(two("POST", PATH, of("6"), Idempotency_Key="k")) == [1.0]
+    assert JUDGED == ["6", "6"]
+
+
+def test_a_ticket_that_nobody_can_judge_any_more_is_410(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(tickets, "LEFT", 0.2)
+    state = f"sqlite:{tmp_path / 'journal.db'}"
+    with running(Server(served(slow()), journal=open_journal(state))) as ask:
+        path = ticket(ask, "6")
+    with running(Server(served(single()), journal=open_journal(state))) as ask:
+        assert ask("GET", path).status == 202
+        until(lambda: (got := ask("GET", path)).status != 202 and got)
+        got = ask("GET", path)
+        assert (got.status, got.body["code"]) == (410, "ticket_lost")
+        assert "send the request again" in got.body["detail"]
+
+
+def test_answers_of_keys_survive_a_restart(tmp_path: Path) -> None:
+    state, asked = f"sqlite:{tmp_path / 'journal.db'}", of("free")
+    with running(Server(served(slow()), journal=open_journal(state))) as ask:
+        first = ask("POST", PATH, asked, Idempotency_Key="k")
+    with running(Server(served(slow()), journal=open_journal(state))) as ask:
+        assert ask("POST", PATH, asked, Idempotency_Key="k").body == first.body
+    assert JUDGED == ["free"]
+
+
+FILES = {
+    "env.toml": """
+name = "slow"
+[tasks]
+path = "tasks.jsonl"
+prompt = "prompt"
+answer = "answer"
+id = "id"
+[[stage]]
+use = "./judge.py:judge"
+timeout = 100.0
+""",
+    "tasks.jsonl": '{"id": "t3", "prompt": "3 + 3?", "answer": "6"}\n',
+    "judge.py": '''
+import pathlib
+import time
+
+def judge(visible, answer):
+    """Whether it is right, when the file is there."""
+    folder = pathlib.Path(__file__).parent
+    with open(folder / "judged", "a") as file:
+        file.write(visible)
+    while not (folder / "gate").exists():
+        time.sleep(0.02)
+    return visible == answer
+''',
+}
+
+
+class Workers(Process):
+    """Two processes that share a port."""
+
+    def start(self) -> None:
+        self.command += ["--workers", "2", "--trajectories", f"{self.command[-3]}-trajectories"]
+        super().start()
+
+
+def files(folder: Path) -> Path:
+    for name, held in FILES.items():
+        (folder / name).write_text(held)
+    return folder / "env.toml"
+
+
+def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
+    server = Workers(files(tmp_path), f"sqlite:{tmp_path / 'journal.db'}")
+    try:
+        ask = Client(server.port)
+        paths = [ticket(ask, "6") for _ in range(4)]
+        assert {ask("GET", path).status for path in paths * 8} == {202}
+        (tmp_path / "gate").touch()
+        assert [rewards(done(ask, path)) for path in paths] == [[1.0]] * 4
+        server.end()
+    finally:
+        server.process.terminate()
+        server.process.wait(LATE)
+    assert (tmp_path / "judged").read_text() == "6666"
+
+
+LONG = pytest.mark.slow  # it waits ten seconds for a sign of life
+
+
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("redis", marks=LONG)])
+def test_a_ticket_is_judged_although_its_server_is_killed(store: str, tmp_path: Path) -> None:
+    with state_of(store, tmp_path) as (state, _):
+        server = Process(files(tmp_path), state)
+        try:
+            ask = Client(server.port)
+            path = ticket(ask, "6")
+            until((tmp_path / "judged").exists)
+            server.kill()
+            assert ask("GET", path).status == 202
+            (tmp_path / "gate").touch()
+            assert rewards(done(ask, path)) == [1.0]
+            server.kill()
+            assert rewards(ask("GET", path)) == [1.0]
+            server.end()
+        finally:
+            server.process.kill()
+            server.process.wait()
+    assert (tmp_path / "judged").read_text() == "66"
