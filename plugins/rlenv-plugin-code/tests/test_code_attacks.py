@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+import sandbox_serving
 from code_canaries import Canaries
 from code_corpus import Attack, attacks, crowd, evaluated, families, honest
 from rlenv import Environment, Task, Verdict
@@ -108,9 +109,9 @@ def box(request: pytest.FixtureRequest) -> Iterator[Box]:
 @contextlib.contextmanager
 def _served() -> Iterator[Mapping[str, str]]:
     """A server of this machine's jail."""
-    remote = pytest.importorskip("rlenv_plugin_sandbox.remote")
+    pytest.importorskip("rlenv_plugin_sandbox")
     token = "attacks"
-    with remote.serving("jail", token=token) as url:
+    with sandbox_serving.serving("jail", token=token) as url:
         yield {"url": url, "token": token}
 
 

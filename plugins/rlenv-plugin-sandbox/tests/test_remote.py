@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from rlenv.errors import ConfigError, VerifierFault
 from rlenv.sandbox import ChannelEnded, Exit, Profile
 from rlenv.values import Fault
-from rlenv_plugin_sandbox.remote import Remote, serving
+from rlenv_plugin_sandbox.remote import Remote
 from rlenv_plugin_sandbox.remote import payload as payloads
 from rlenv_plugin_sandbox.remote.command import main
+from sandbox_serving import serving
 
 TOKEN = "a token of the tests"
 
@@ -336,7 +337,9 @@ def test_a_payload_says_what_was_said(header: dict[str, Any], pieces: list[bytes
     )
 )
 def test_a_profile_arrives_as_it_was(sent: Profile) -> None:
-    assert payloads.profile_of(payloads.unwrap(payloads.wrap(payloads.said_of(sent)))[0]) == sent
+    contents = [content for _, content in sent.files]
+    said, pieces = payloads.unwrap(payloads.wrap(payloads.said_of(sent), *contents))
+    assert payloads.profile_of(said, pieces) == sent
 
 
 @given(

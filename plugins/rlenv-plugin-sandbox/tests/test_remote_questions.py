@@ -39,7 +39,6 @@ def test_no_file_is_written_elsewhere(sandbox: str, name: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"files": [["../../planted", "eA=="]]}, "relative path"),
         ({"runtime": "/bin/sh"}, "--allow /bin/sh"),
         ({"runtime": "touch"}, "--allow touch"),
         ({"paths": ["/etc"]}, "--allow /etc"),
@@ -72,6 +71,16 @@ def test_too_much_is_a_mistake_of_the_profile(
     assert said in "\n".join(answer["problems"])
 
 
+@pytest.mark.parametrize("name", ["../../planted", "/tmp/planted", "a/../../planted", "a//b", ""])
+def test_a_profiles_file_is_not_written_elsewhere(server: Server, name: str) -> None:
+    friend = server.friend()
+    answer = friend.asked({"do": "open", "profile": profile(files=[name])}, b"x")
+    friend.sock.close()
+
+    assert answer["error"] == "config"
+    assert "relative path" in "\n".join(answer["problems"])
+
+
 DEEP: Any = "deep"
 for _ in range(200):
     DEEP = [DEEP]
@@ -88,7 +97,9 @@ for _ in range(200):
         {"do": "open", "profile": profile(runtime=5)},
         {"do": "open", "profile": profile(paths=[1])},
         {"do": "open", "profile": profile(files=[["a"]])},
-        {"do": "open", "profile": profile(files=[["a", "é"]])},
+        {"do": "open", "profile": profile(files=["a"])},
+        {"do": "close", "id": "1"},
+        {"do": "close", "id": [[[]]]},
         {"do": "finish", "wait": 1},
         {"do": "fly"},
         {"do": ["open"]},
@@ -98,7 +109,7 @@ def test_a_question_that_makes_no_sense_ends_one_conversation(
     server: Server, question: dict[str, Any]
 ) -> None:
     friend = server.friend()
-    friend.say(greeting.ASK, {**question, "id": 1})
+    friend.say(greeting.ASK, {"id": 1, **question})
     assert friend.hung_up()
     server.runs()
 
@@ -115,7 +126,9 @@ def test_a_question_that_makes_no_sense_ends_one_conversation(
         (start("pass", cpu_s="x"), [b""]),
         (start("pass", wall_s=-5), [b""]),
         (start("pass", wall_s=1e999), [b""]),
-        (start(None), [b""]),  # type: ignore[arg-type]
+        (start("pass", words=2), [b""]),
+        (start("pass", words=-1), [b""]),
+        (start("pass", words="1"), [b""]),
         ({"do": "recv", "max_bytes": "many", "timeout": 1}, []),
         ({"do": "recv", "max_bytes": 1e999, "timeout": 1}, []),
         ({"do": "recv", "max_bytes": 1, "timeout": []}, []),

@@ -24,7 +24,7 @@ from rlenv_plugin_sandbox.process import Process
 from rlenv_plugin_sandbox.remote import Remote, greeting, payload
 from rlenv_plugin_sandbox.remote.command import main
 from rlenv_plugin_sandbox.remote.server import Server as ServerHere
-from sandbox_server import CONNECTIONS, TOKEN, Friend, Server, profile, start
+from sandbox_server import CONNECTIONS, TOKEN, Friend, Server, profile, proven, start
 
 pytestmark = pytest.mark.usefixtures("hang_up")
 
@@ -68,7 +68,7 @@ def test_a_proof_counts_once(server: Server) -> None:
             heard.append((stranger, stranger.hear()[1]["nonce"]))
         (_, first), (stranger, second) = heard
         assert first != second
-        proof = greeting._proof(TOKEN, "client", f"{first}:mine")
+        proof = proven(TOKEN, f"{first}:mine")
         stranger.say(greeting.PROOF, {"nonce": "mine", "proof": proof})
         assert "refused" in stranger.hear()[1]
 
@@ -354,7 +354,7 @@ def test_a_greeting_that_comes_drop_by_drop_ends_in_time(monkeypatch: pytest.Mon
 
 def test_a_session_that_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """And half a question is no use of it."""
-    monkeypatch.setattr("rlenv_plugin_sandbox.remote.server._IDLE_S", 0.3)
+    monkeypatch.setattr("rlenv_plugin_sandbox.remote.conversation._IDLE_S", 0.3)
 
     def meet(port: int) -> None:
         for last in (b"", b"\4\xff\0\0\0half"):

@@ -162,7 +162,7 @@ def test_a_program_that_took_its_place_down_changes_nothing(reason: Any) -> None
 def test_no_bytes_raise_anything_but_what_they_are_said_to(data: bytes) -> None:
     for text in (data, data + trees.END):
         try:
-            assert trees.encode(trees.decode(text, {})) is not None
+            assert trees.encode(trees.decode(text, {}, 20_000)) is not None
         except (trees.Damaged, WorkspaceError):
             continue
 
@@ -184,7 +184,7 @@ def test_content_arrives_as_it_was_and_its_id_depends_on_nothing_else(files: Seq
             content = trees.placed(content, "/".join(parts), data, executable=executable)
         except WorkspaceError:
             continue
-    again = trees.decode(trees.encode(content) + trees.END, content)
+    again = trees.decode(trees.encode(content) + trees.END, content, 20_000)
 
     assert again == content
     assert trees.digest(again) == trees.digest(dict(reversed(list(content.items()))))
@@ -209,10 +209,10 @@ def test_a_directory_is_packed_and_put_back_as_it_was(tmp_path: Path) -> None:
     (first / "link").symlink_to("a/file")
     data = packed(first)
     second.mkdir()
-    for name, node in trees.decode(data, {}).items():
+    for name, node in trees.decode(data, {}, 20_000).items():
         tree.put(str(second / name), node.mode, node.content)
 
-    assert trees.decode(packed(second), {}) == trees.decode(data, {})
+    assert trees.decode(packed(second), {}, 20_000) == trees.decode(data, {}, 20_000)
     assert (second / "run").stat().st_mode & 0o777 == 0o755
 
 
@@ -229,7 +229,7 @@ def odd(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_what_nobody_should_open_is_not_opened(odd: Path) -> None:
-    assert sorted(trees.decode(packed(odd), {})) == ["file", "out"]
+    assert sorted(trees.decode(packed(odd), {}, 20_000)) == ["file", "out"]
 
 
 @pytest.mark.parametrize("kind", ["link", "file", "fifo", "nothing"])
@@ -282,7 +282,7 @@ def test_a_directory_that_changes_all_the_time_is_packed_whole(tmp_path: Path) -
     writer.start()
     try:
         for _ in range(2000):
-            found = trees.decode(packed(folder), {})
+            found = trees.decode(packed(folder), {}, 20_000)
             assert all(b"canary" not in node.content for node in found.values())
     finally:
         stop.set()
@@ -296,7 +296,7 @@ def test_so_many_files_that_nobody_could_read_them_end_early(tmp_path: Path) -> 
 
     assert len(packed(tmp_path)) < 60 * (tree.ENTRY.size + 4)
     with pytest.raises(WorkspaceError, match="more than it may"):
-        trees.decode(packed(tmp_path), {})
+        trees.decode(packed(tmp_path), {}, 20_000)
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def opened() -> list[str]:
 def test_descriptors_are_few_and_all_closed(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*("d" * 64))
     deep.mkdir(parents=True)
-    assert len(trees.decode(packed(tmp_path, entries=64), {})) == 64
+    assert len(trees.decode(packed(tmp_path, entries=64), {}, 20_000)) == 64
     (deep / "e").mkdir()
     assert packed(tmp_path).endswith(FULL)
     assert [target for target in opened() if target.startswith(str(tmp_path))] == []

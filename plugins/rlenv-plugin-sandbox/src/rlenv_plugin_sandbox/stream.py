@@ -13,12 +13,15 @@ import struct
 from collections.abc import Callable
 from time import monotonic
 
+from rlenv.sandbox import FrameTooLong
+
 from .guest import wire
 
-__all__ = ["MOST", "Link", "LinkLost", "Unwrapped", "ready", "stay_aware"]
+__all__ = ["MOST", "Link", "LinkLost", "Unwrapped", "program_frame", "ready", "stay_aware"]
 
 MOST = 1 << 30
 _CHUNK = 1 << 18
+_LENGTH = struct.Struct("<I")
 _KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))  # seconds, seconds
 _LATER = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
@@ -104,12 +107,13 @@ class Link:
         Raises:
             LinkLost: the other side is gone.
         """
-        while True:
-            frame = self.take()
-            if frame is not None:
-                return frame
-            if not await ready(self._sock, until):
-                return None
+        while (frame := self._first()) is None:
+            if not self._fill():
+                if not await ready(self._sock, until):
+                    return None
+            elif len(self._inbox) > _CHUNK:  # a sender without pause leaves the others their turn
+                await asyncio.sleep(0)
+        return frame
 
     def take(self) -> tuple[int, bytes] | None:
         """The next frame that is here already; None when there is none.
@@ -154,6 +158,22 @@ class Link:
     def close(self) -> None:
         self.lost = True
         self._sock.close()
+
+
+def program_frame(buffer: bytearray, most: int) -> bytes | None:
+    """The first frame of a program's channel, which the buffer loses; None while it is not whole.
+
+    Raises:
+        FrameTooLong: more than ``most`` bytes are announced.
+    """
+    size = _LENGTH.unpack_from(buffer)[0] if len(buffer) >= _LENGTH.size else 0
+    if size > most:
+        raise FrameTooLong(f"a frame of {size} bytes was announced; {most} were asked for")
+    if len(buffer) < _LENGTH.size + size:
+        return None
+    frame = bytes(memoryview(buffer)[_LENGTH.size : _LENGTH.size + size])
+    del buffer[: _LENGTH.size + size]
+    return frame
 
 
 def stay_aware(sock: socket.socket) -> None:

@@ -137,8 +137,11 @@ def encode(content: Tree) -> bytes:
     return b"".join(pieces)
 
 
-def decode(data: bytes, before: Tree) -> Tree:
+def decode(data: bytes, before: Tree, most: int) -> Tree:
     """The content that a stream of entries tells; what is as it was ``before`` shares its memory.
+
+    Args:
+        most: entries that a workspace may hold; of what has more, no more than one too many are read.
 
     Raises:
         WorkspaceError: the directory held more than it may.
@@ -156,6 +159,10 @@ def decode(data: bytes, before: Tree) -> Tree:
             node, place = Node(mode, data[place : place + size]), place + size
             if place > len(data) or not _fits(path, node, found):
                 raise Damaged(f"{path[:200]!r}, of mode {mode:o}, has no place in it")
+            if (
+                len(found) > most
+            ):  # too many for any workspace: a MiB of them takes a second to read
+                return found
             known = before.get(path)
             found[path] = known if known == node else node
     except (struct.error, UnicodeDecodeError, WorkspaceError) as error:

@@ -61,7 +61,7 @@ class WorkspaceSession:
         self.content: trees.Tree = {}
         self.snapshots: dict[str, trees.Tree] = {}
         self._lease, self._profile = lease, profile
-        self._leased: Leased | None = None
+        self.leased: Leased | None = None
         self._busy = self._closed = False
         self._clock = 0.0
         self._lock = asyncio.Lock()
@@ -72,7 +72,7 @@ class WorkspaceSession:
 
     def clock(self) -> float:
         """See the port."""
-        return self._clock + (0.0 if self._leased is None else self._leased.clock())
+        return self._clock + (0.0 if self.leased is None else self.leased.clock())
 
     async def start(
         self, program: Program, files: Files | None = None, *, stdin: bytes = b"", cpu_s: Seconds = None, wall_s: Seconds = None
@@ -85,7 +85,7 @@ class WorkspaceSession:
         trees.check(content, self._profile)
         self._busy = True
         try:
-            leased = self._leased = await self._lease(self._profile)
+            leased = self.leased = await self._lease(self._profile)
             self._needs_peace(running=True)  # it may have been closed meanwhile
             leased.given = trees.encode(content)
             await leased.start(program, stdin=stdin, cpu_s=cpu_s, wall_s=wall_s)
@@ -117,7 +117,7 @@ class WorkspaceSession:
 
     async def _leave(self) -> None:
         """Give the place back; kills what still runs there."""
-        leased, self._leased = self._leased, None
+        leased, self.leased = self.leased, None
         try:
             if leased is not None:
                 self._clock += leased.clock()
@@ -126,17 +126,15 @@ class WorkspaceSession:
             self._busy = False
 
     def _running(self) -> Leased:
-        if self._leased is None:
+        if self.leased is None:
             raise RuntimeError("no program was started in this session")
-        return self._leased
+        return self.leased
 
     async def _kept(self, end: Exit, left: bytes | None) -> Exit:
         """Take over what a program left; the ``Exit`` then says where that could not be."""
         try:
             if end.fault is None and end.started and left is not None:
-                content = await asyncio.to_thread(trees.decode, left, self.content)
-                trees.check(content, self._profile)
-                self.content = content
+                await self.load(left)
             elif end.fault is None and end.reason in ("exit", "signal"):
                 raise trees.Damaged("it did not come back")
         except WorkspaceError:
@@ -145,6 +143,18 @@ class WorkspaceSession:
             what = f"sandbox: what a program left in its workspace is lost: {error}"
             return evolve(end, fault=Fault("unavailable", what, transient=True))
         return end
+
+    async def load(self, entries: bytes) -> None:
+        """Make these entries, with an end, its content.
+
+        Raises:
+            WorkspaceError: they are more than it may hold.
+            Damaged: they are no entries.
+        """
+        most = self._profile.workspace_files
+        content = await asyncio.to_thread(trees.decode, entries, self.content, most)
+        trees.check(content, self._profile)
+        self.content = content
 
     # -- the workspace -------------------------------------------------------------------------------
 

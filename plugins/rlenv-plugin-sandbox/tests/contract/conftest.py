@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
+import sandbox_serving
 from rlenv import sandbox as port
 from rlenv.errors import ConfigError
 from rlenv.sandbox import Exit, Profile, Sandbox, Session, Workspace
@@ -160,14 +161,13 @@ def served() -> Callable[[], contextlib.AbstractContextManager[Mapping[str, Any]
 
     @contextlib.contextmanager
     def serving() -> Iterator[Mapping[str, Any]]:
-        remote = pytest.importorskip("rlenv_plugin_sandbox.remote")
         token = "contract"
         for inner in ("jail", "process"):
             try:
                 asyncio.run(_tier_of(inner))
             except ConfigError:
                 continue
-            with remote.serving(inner, token=token) as url:
+            with sandbox_serving.serving(inner, token=token) as url:
                 yield {"url": url, "token": token}
                 return
         pytest.skip("remote cannot run here: no local sandbox to serve")

@@ -236,7 +236,7 @@ class _Session(Leased):
         folder.mkdir()
         for name, content, mode in given:
             tree.put(str(folder / name), mode, content)
-        for name, node in decode(self.given + END, {}).items():
+        for name, node in decode(self.given + END, {}, 1 << 20).items():
             tree.put(str(folder / name), node.mode, node.content)
         self._wall = min(wall_s or self._profile.wall_s, self._profile.wall_s)
         self._buffer.clear()

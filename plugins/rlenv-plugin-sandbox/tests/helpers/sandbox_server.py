@@ -10,7 +10,7 @@ from typing import Any
 
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.guest import wire
-from rlenv_plugin_sandbox.remote import greeting, payload
+from rlenv_plugin_sandbox.remote import greeting, keys, payload
 
 TOKEN = "a token of the tests"
 OPENED: list[socket.socket] = []
@@ -40,8 +40,8 @@ class Server:
         sock.settimeout(20)
         return sock
 
-    def friend(self) -> Friend:
-        return Friend(self.raw())
+    def friend(self, token: str = TOKEN) -> Friend:
+        return Friend(self.raw(), token)
 
     def runs(self) -> None:
         """It still does its work."""
@@ -62,18 +62,21 @@ class Server:
 class Friend:
     """A client that knows the token, byte by byte."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, token: str = TOKEN) -> None:
         self.sock = sock
         self.inbox = bytearray()
         kind, hello = self.hear()
         assert kind == greeting.HELLO
-        proof = greeting._proof(TOKEN, "client", f"{hello['nonce']}:mine")
+        proof = proven(token, f"{hello['nonce']}:mine")
         self.say(greeting.PROOF, {"nonce": "mine", "proof": proof})
         kind, welcome = self.hear()
         assert "refused" not in welcome
         self.number = 0
 
     def say(self, kind: int, header: dict[str, Any], *pieces: bytes) -> None:
+        if "program" in header and pieces:  # it goes after standard input
+            pieces = (pieces[0], header["program"].encode(), *pieces[1:])
+            header = {key: value for key, value in header.items() if key != "program"}
         self.sock.sendall(wire.frame(kind, payload.wrap(header, *pieces)))
 
     def hear(self) -> tuple[int, dict[str, Any]]:
@@ -106,6 +109,11 @@ class Friend:
         return True
 
 
+def proven(token: str, nonces: str) -> str:
+    """What a client that knows the token says in its greeting."""
+    return greeting._hide(keys.Key.of(token), keys.client_key(token), nonces).hex()
+
+
 def profile(**options: Any) -> dict[str, Any]:
     said = payload.said_of(Profile(min_isolation="process"))
     return {**said, **options}
@@ -115,6 +123,7 @@ def start(program: str, **options: Any) -> dict[str, Any]:
     return {
         "do": "start",
         "program": program,
+        "words": None,
         "files": [],
         "cpu_s": None,
         "wall_s": None,

@@ -22,7 +22,7 @@ def ends(program: str) -> tuple[Exit, float]:
         jail = Jail(places=1)
         session: Any = await jail.open(Profile())
         try:
-            group = session._slot.group
+            group = session._place.group
             quota = Path(group.folders.get("cpu", "/"), "cpu.cfs_quota_us") if group else None
             if quota is None or not quota.exists():
                 pytest.skip("no control group of this machine limits CPU by a quota")

@@ -29,7 +29,7 @@ async def main():
     jail = Jail()
     session = await jail.open(Profile())
     await session.start("import os, time\\nif os.fork(): os.setsid\\ntime.sleep(60)")
-    print(session._slot._process.pid, flush=True)
+    print(session._place._process.pid, flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(main())
@@ -56,7 +56,7 @@ def test_a_zygote_that_is_killed_in_a_run_is_a_fault_and_its_place_is_made_anew(
 ) -> None:
     async def talk(session: Session) -> Any:
         await session.start("import time; time.sleep(60)")
-        first = session._slot._process.pid  # type: ignore[attr-defined]
+        first = session._place._process.pid  # type: ignore[attr-defined]
         below = descendants(first)
         os.kill(first, signal.SIGKILL)
         end = await session.finish()
@@ -122,7 +122,7 @@ def test_an_order_to_kill_that_comes_late_harms_no_later_run(cell: Any) -> None:
         ends = []
         for n in range(10):
             await session.start("pass")
-            slot = session._slot  # type: ignore[attr-defined]
+            slot = session._place  # type: ignore[attr-defined]
             await asyncio.sleep(0.02 if n % 2 else 0.0)
             slot.kill()
             ends.append(await session.finish())
@@ -153,7 +153,7 @@ def test_a_canceled_finish_leaves_no_program_behind(cell: Any, alive: Any) -> No
     async def whole() -> list[int]:
         session = await cell.jail.open(Profile())
         await session.start("import time; time.sleep(60)")
-        below = descendants(session._slot._process.pid)
+        below = descendants(session._place._process.pid)
         waiting = asyncio.create_task(session.finish())
         await asyncio.sleep(0.1)
         waiting.cancel()

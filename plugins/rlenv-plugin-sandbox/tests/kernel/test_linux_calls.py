@@ -109,5 +109,5 @@ tell(os.read(near, 1).decode())  # the end comes only when the last of them is g
 
 
 def test_who_is_not_dumpable_is_not_looked_into(locked: Any) -> None:
-    then = "linux.undumpable(); tell([linux.prctl(3), os.stat('/proc/self/mem').st_uid])"
+    then = "linux.dumpable(0); tell([linux.prctl(3), os.stat('/proc/self/mem').st_uid])"
     assert locked(then).only == [0, 0]

@@ -99,26 +99,22 @@ class DockerGvisor(Docker):
 
 
 def _lacking(about: Any, kind: Kind) -> list[Diagnosis]:
-    found = []
-    if kind.runtime is not None and kind.runtime not in about.get("Runtimes", {}):
-        said = f'the daemon knows no runtime {kind.runtime!r}: install it and name it under "runtimes" in daemon.json'
-        found.append(Diagnosis("daemon", said, ok=False))
-    if not any("seccomp" in option for option in about.get("SecurityOptions") or ()):
-        found.append(
-            Diagnosis(
-                "daemon",
-                "the daemon filters no system calls; rlenv's own filter still applies",
-                ok=False,
-            )
-        )
-    if not about.get("MemoryLimit", True) or not about.get("PidsLimit", True):
-        said = (
-            "the daemon cannot limit memory or processes: enable those control groups in its kernel"
-        )
-        found.append(Diagnosis("daemon", said, ok=False))
-    if not kind.gvisor:
-        found.append(Diagnosis("isolation", _WEAK, ok=False))
-    return found
+    checks = (
+        (
+            kind.runtime is not None and kind.runtime not in about.get("Runtimes", {}),
+            f'the daemon knows no runtime {kind.runtime!r}: install it and name it under "runtimes" in daemon.json',
+        ),
+        (
+            not any("seccomp" in option for option in about.get("SecurityOptions") or ()),
+            "the daemon filters no system calls; rlenv's own filter still applies",
+        ),
+        (
+            not about.get("MemoryLimit", True) or not about.get("PidsLimit", True),
+            "the daemon cannot limit memory or processes: enable those control groups in its kernel",
+        ),
+    )
+    found = [Diagnosis("daemon", said, ok=False) for lacks, said in checks if lacks]
+    return found if kind.gvisor else [*found, Diagnosis("isolation", _WEAK, ok=False)]
 
 
 class _Containers(Pool):

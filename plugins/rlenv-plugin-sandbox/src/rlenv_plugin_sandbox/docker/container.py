@@ -15,7 +15,7 @@ from rlenv.sandbox import Profile
 
 from rlenv_plugin_sandbox.guest import tree, wire
 from rlenv_plugin_sandbox.jail.setup import OVERHEAD_MB, interpreter, packages, plan
-from rlenv_plugin_sandbox.jail.slot import lost
+from rlenv_plugin_sandbox.jail.slot import check_preload, lost
 from rlenv_plugin_sandbox.stream import MOST, Link, Unwrapped
 
 from .engine import Engine
@@ -72,6 +72,7 @@ class Container:
         self.healthy = True
         self._engine = engine
         self._since = time()
+        self._short = False
         whole = kind.image is None
         extra = packages(profile.preload, frozenset(n for n, _ in profile.files)) if whole else ()
         image = engine.image(kind.image, layer(profile, whole=whole))
@@ -110,7 +111,8 @@ class Container:
             raise VerifierFault(lost(f"the container ended before it was ready: {said}"))
         about: dict[str, Any] = json.loads(frame[1])
         if frame[0] == wire.FAILED:
-            _refuse(about)
+            check_preload(about)
+            raise ConfigError(f"the container cannot run programs: {about['failed']}")
         self.link = Link(sock, unwrap)
         self._unwrap = unwrap
         return about
@@ -129,15 +131,14 @@ class Container:
         return self._engine.cpu(self.id) if self.group is None else self.group.cpu()
 
     def ran_out_of_memory(self) -> bool:
-        """Whether a program was killed for want of memory; its relay reports that with each end."""
-        return False
+        """Whether even the relay was killed for want of memory; it reports what became of programs."""
+        return self._short
 
-    def destroy(self) -> bool:
-        """End it now; whether memory was why its relay is gone.  Waits."""
+    def destroy(self) -> None:
+        """End it now, its relay being gone.  Waits."""
         self.healthy = False
-        short = self._engine.ran_out_of_memory(self.id, self._since)
+        self._short = self._engine.ran_out_of_memory(self.id, self._since)
         self._engine.remove(self.id)
-        return short
 
     def close(self) -> None:
         """End it: without its judge the relay ends, and with pid 1 everything."""
@@ -148,14 +149,6 @@ class Container:
                 threading.Thread(target=self._engine.remove, args=(self.id,), daemon=True).start()
             except RuntimeError:
                 return  # this process ends, and with it the link
-
-
-def _refuse(said: dict[str, Any]) -> None:
-    if said["step"] == "preload":
-        raise ConfigError(
-            f"preload: {said['failed']}; every module of the profile must import in the container"
-        )
-    raise ConfigError(f"the container cannot run programs: {said['failed']}")
 
 
 def _python_of(profile: Profile, kind: Kind) -> str:

@@ -61,10 +61,7 @@ class Engine:
             api = _client()(base_url=address, version=self._version or "auto", timeout=_CALL_S)
             self._version = api.api_version
             yield api
-        except (
-            docker.errors.DockerException,
-            OSError,
-        ) as error:  # those of requests are the latter
+        except (docker.errors.DockerException, OSError) as error:  # those of requests are OSErrors
             raise self._trouble(error) from error
         finally:
             if api is not None:
@@ -89,28 +86,24 @@ class Engine:
         import docker
 
         with self.client() as api:
-            seed = (
+            below = (
                 "" if base is None else api.inspect_image(base)["Id"].rpartition(":")[2][:12] + "-"
             )
-            name = f"{_REPOSITORY}:{seed}{layer.name}"
+            tag = below + layer.name
+            name = f"{_REPOSITORY}:{tag}"
             with suppress(docker.errors.ImageNotFound):
                 api.inspect_image(name)
                 return name
-            tag = name.partition(":")[2]
-            changes = [f"LABEL {LABEL}=image"]
+            into = {"repository": _REPOSITORY, "tag": tag, "changes": [f"LABEL {LABEL}=image"]}
             if base is None:
-                said = api.import_image_from_data(
-                    layer.data, repository=_REPOSITORY, tag=tag, changes=changes
-                )
+                said = api.import_image_from_data(layer.data, **into)
                 if "error" in said:
-                    raise VerifierFault(
-                        Fault("unavailable", f"docker import: {said}", transient=True)
-                    )
+                    raise docker.errors.APIError(f"docker import: {said}")
                 return name
             made = api.create_container(base, ["true"], labels={LABEL: owner()})["Id"]
             try:
                 api.put_archive(made, "/", layer.data)
-                api.commit(made, repository=_REPOSITORY, tag=tag, changes=changes)
+                api.commit(made, **into)
             finally:
                 api.remove_container(made, force=True)
             return name

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import math
-import signal
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Literal
 
 from rlenv import VerifierFault
-from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, FrameTooLong, Tier
+from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, Tier
 
 from rlenv_plugin_sandbox.guest import wire
 from rlenv_plugin_sandbox.jail.ending import Report, ending
 from rlenv_plugin_sandbox.jail.slot import lost
 from rlenv_plugin_sandbox.jail.start import message
+from rlenv_plugin_sandbox.lease import PlaceSession
 from rlenv_plugin_sandbox.metering import WALL, Over, Span
-from rlenv_plugin_sandbox.stream import LinkLost
-from rlenv_plugin_sandbox.workspace import Leased
+from rlenv_plugin_sandbox.stream import LinkLost, program_frame
 
 from .clock import ContainerClock
 from .container import Container
@@ -36,22 +35,8 @@ _START_S = 60.0  # for a program to begin, on however busy a machine
 _UNREAD = 8 << 20  # bytes of a channel that are kept for a judge who is busy sending
 
 
-class Session(Leased):
-    """See `rlenv.sandbox.Session`.  Used by one event loop, one call at a time."""
-
-    def __init__(
-        self, container: Container, isolation: Tier, release: Callable[[Container], None]
-    ) -> None:
-        self.isolation = isolation
-        self._container = container
-        self._release = release
-        self._run: _Run | None = None
-        self._closed = False
-        self._clock = 0.0  # of the programs before this one
-
-    def clock(self) -> float:
-        """See the port."""
-        return self._clock + (0.0 if self._run is None else self._run.meter.clock)
+class Session(PlaceSession[Container, "_Run"]):
+    """A lease on one container."""
 
     async def start(
         self,
@@ -62,62 +47,36 @@ class Session(Leased):
         cpu_s: float | None = None,
         wall_s: float | None = None,
     ) -> None:
-        if self._closed or self._run is not None:
-            raise RuntimeError(
-                "a session runs one program at a time: finish the current one, or open another session"
-            )
-        profile = self._container.profile
-        cpu = min(profile.cpu_s, cpu_s or profile.cpu_s)
-        wall = min(profile.wall_s, wall_s or profile.wall_s)
+        cpu, wall = self._limits(cpu_s, wall_s)
+        profile = self._place.profile
         most = WALL * max(cpu, wall) + _START_S
         # gVisor's limits of CPU count what the machine did not give, too.
-        limit = most if self._container.kind.gvisor else cpu
+        limit = most if self._place.kind.gvisor else cpu
         text, payload = message(
             program, files, profile.runtime, limit, self.given, has_stdin=bool(stdin)
         )
         head = wire.START_HEAD.pack(most, profile.output_bytes, len(text), len(payload))
-        run = _Run(self._container, cpu, wall)
+        run = _Run(self._place, cpu, wall)
         try:
-            await self._container.link.send(wire.START, head, text, payload, stdin)
+            await self._place.link.send(wire.START, head, text, payload, stdin)
         except LinkLost as error:
             raise VerifierFault(lost(f"the container is gone: {error}")) from error
         self._run = run
-
-    async def send(self, frame: bytes) -> None:
-        await self._running().send(frame)
-
-    async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
-        return await self._running().recv(max_bytes, timeout)
 
     async def finish(self, wait: float | None = None) -> Exit:
         run = self._running()
         try:
             await run.end(wait)
             if run.lost:
-                run.short = await asyncio.to_thread(self._container.destroy)
+                await asyncio.to_thread(self._place.destroy)
             self.left = None if run.report is None or run.left is None else bytes(run.left)
             return run.exit(self.isolation)
         except BaseException:
-            self._container.healthy = False
+            self._place.healthy = False
             raise
         finally:
             self._clock += run.meter.clock
             self._run = None
-
-    async def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            if self._run is not None:
-                await self.finish(0)
-        finally:
-            self._release(self._container)
-
-    def _running(self) -> _Run:
-        if self._run is None:
-            raise RuntimeError("no program was started in this session")
-        return self._run
 
 
 class _Run:
@@ -142,7 +101,6 @@ class _Run:
         self.report: bytes | None = None
         self.lost = ""
         self.left: bytearray | None = None  # of the workspace: it has ended when that comes
-        self.short = False  # of memory, so that even the relay was killed
 
     # -- taking in ---------------------------------------------------------------------------------
 
@@ -234,7 +192,7 @@ class _Run:
     async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
         self.meter.ask()
         span, over = Span(self.meter, timeout, timeout), ""
-        while (frame := self._frame(max_bytes)) is None:
+        while (frame := program_frame(self.buffer, max_bytes)) is None:
             if self.over or self.silent:
                 raise ChannelEnded(self.lost or "the program closed its channel, or ended")
             if over or self.ordered:
@@ -282,19 +240,6 @@ class _Run:
             continue
         return self.states[-1] if self.states else None
 
-    def _frame(self, max_bytes: int) -> bytes | None:
-        buffer = self.buffer
-        if len(buffer) < 4:
-            return None
-        size = _LENGTH.unpack_from(buffer)[0]
-        if size > max_bytes:
-            raise FrameTooLong(f"a frame of {size} bytes was announced; {max_bytes} were asked for")
-        if len(buffer) < 4 + size:
-            return None
-        frame = bytes(memoryview(buffer)[4 : 4 + size])
-        del buffer[: 4 + size]
-        return frame
-
     # -- the end -----------------------------------------------------------------------------------
 
     async def end(self, wait: float | None) -> None:
@@ -314,34 +259,28 @@ class _Run:
             self._lose("the container does not answer")
 
     def exit(self, isolation: Tier) -> Exit:
-        wall = monotonic() - self.start
-        ordered = "" if self.starved else self.ordered
-        if self.report is None and self.began and (self.short or ordered):
-            return Exit(
-                -signal.SIGKILL, "memory" if self.short else ordered or "killed", self.meter.now.cpu, wall,
-                isolation=isolation, stdout=bytes(self.out[0]), stderr=bytes(self.out[1]),
-            )  # fmt: skip
-        if self.report is None:
-            fault = lost(f"the container or its daemon ended during a run: {self.lost}")
-            return Exit(
-                None, "lost", wall=wall, isolation=isolation, started=self.began, fault=fault
+        data, began, order, oom, cut, dirty, cpu = b"", self.began, 0, 0, 0, 0, self.meter.now.cpu
+        said = f"the container or its daemon ended during a run: {self.lost}"
+        if self.report is not None:
+            status, began, order, oom, cut, dirty, _, _, user, system, _, peak, failure = (
+                wire.END_BODY.unpack_from(self.report)
             )
-        status, began, order, oom, cut, dirty, _, _, user, system, wall, peak, failure = (
-            wire.END_BODY.unpack_from(self.report)
-        )
+            own = max(0.0, user - self.clock.overcount)
+            data, cpu = _REPORT.pack(status, own, system, peak, failure), 0.0
+            said = self.report[wire.END_BODY.size :].decode("utf-8", "replace")
         report = Report(
-            data=_REPORT.pack(status, max(0.0, user - self.clock.overcount), system, peak, failure),
+            data=data,
             pid=1 if began else None,
             ordered=self.ordered or ("", "killed", "wall")[order],
             cpu_limit=self.cpu,
-            wall=wall,
+            wall=monotonic() - self.start,
             starved=self.starved or order == wire.WALL,
             oom=bool(oom),
             truncated=bool(cut),
             stdout=bytes(self.out[0]),
             stderr=bytes(self.out[1]),
-            said=self.report[wire.END_BODY.size :].decode("utf-8", "replace")
-            or self.container.complaint(),
+            group_cpu=cpu,
+            said=said or self.container.complaint(),
         )
         self.container.healthy = self.container.healthy and not dirty
         return ending(report, self.container, isolation)

@@ -131,13 +131,21 @@ def _place(fds: list[int]) -> None:
     linux.close_from(4)
 
 
+def lower(limit: int, value: int) -> None:
+    """Lower a limit for good, of this process and all it starts."""
+    hard = resource.getrlimit(limit)[1]
+    least = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(limit, (least, least))
+
+
 class Plan:
     """What every child of this zygote does before it waits for START."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.isolate = config["isolate"]
-        self.native = config["runtime"] == "native"
-        self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
+        self.begun: int | None = None  # where a child says that it begins, besides the job socket
+        self.workdir: Any = None  # the working directory
+        self._take(config)
         self.uid = config["uid"] if self.isolate else None
         self.landlock = landlock.abi() if config["inner"] else 0
         self.filter = None
@@ -154,13 +162,16 @@ class Plan:
             "LANG": "C.UTF-8",
             **config["environment"],
         }
-        self.null = os.open("/dev/null", os.O_RDONLY)
         self.home = config["home"]
+
+    def _take(self, config: dict[str, Any]) -> None:
+        """What holds for every adapter."""
+        self.native = config["runtime"] == "native"
+        self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
+        self.null = os.open("/dev/null", os.O_RDONLY)
         self.workspace = config["workspace"]  # bytes and entries that it may hold, or zeros
         self.rehearsals: list[Any] = []
         self.bare = False  # whether a fork has nothing to tell the modules that are imported
-        self.begun: int | None = None  # where a child says that it begins, besides the job socket
-        self.workdir: Any = None  # the working directory
         self.seed = int(config["environment"].get("PYTHONHASHSEED", "0"))
 
     def settle(self, config: dict[str, Any]) -> None:
@@ -172,9 +183,7 @@ class Plan:
         else:
             self.workdir = workdir.Folder(self.home)
         for limit, value in self.limits:
-            hard = resource.getrlimit(limit)[1]
-            least = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(limit, (least, least))
+            lower(limit, value)
         if self.filter is not None:
             linux.no_new_privileges()
 

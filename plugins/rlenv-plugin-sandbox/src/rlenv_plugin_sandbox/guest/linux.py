@@ -100,6 +100,12 @@ def unshare(flags: int) -> None:
     check(libc.unshare(flags), "unshare")
 
 
+def write(path: str, text: str) -> None:
+    """Write a file of the kernel's, in one call."""
+    with open(path, "wb", buffering=0) as file:
+        file.write(text.encode())
+
+
 def setns(fd: int, kind: int) -> None:
     check(libc.setns(fd, kind), "setns")
 
@@ -159,10 +165,6 @@ def die_with_parent() -> None:
 def dumpable(value: int) -> None:
     """Whether others of our user may look into this process, and whether its entries in /proc are ours."""
     prctl(_PR_SET_DUMPABLE, value)
-
-
-def undumpable() -> None:
-    prctl(_PR_SET_DUMPABLE, 0)
 
 
 def no_new_privileges() -> None:

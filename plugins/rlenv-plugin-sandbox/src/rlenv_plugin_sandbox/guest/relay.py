@@ -14,7 +14,6 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import fcntl
 import gc
 import json
 import select
@@ -23,11 +22,13 @@ import struct
 import time
 
 import child
+import linux
+import prefork
 import tree
 import wire
 import zygote
 from request import Run, cpu_of_all, reap
-from slot import Plan, dumpable
+from slot import Plan
 
 _CHUNK = 1 << 16
 _OUTBOX = 1 << 18  # bytes that may wait to be sent before the program's streams have to
@@ -254,13 +255,9 @@ class Relay:
         send(least=0)
 
 
-def _high(fd: int) -> int:
-    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64)
-
-
 def _streams() -> list[int]:
     """Our two streams, out of the way of a program's descriptors."""
-    found = [_high(0), _high(1)]
+    found = [prefork.high(0), prefork.high(1)]
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
@@ -271,7 +268,7 @@ def _streams() -> list[int]:
 def _bell() -> int:
     """A descriptor that can be read once a child has ended."""
     near, far = os.pipe()
-    near, far = _high(near), _high(far)
+    near, far = prefork.high(near), prefork.high(far)
     os.set_blocking(near, False)
     os.set_blocking(far, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -316,7 +313,7 @@ def main() -> None:
         return
     os.set_blocking(relay.inward, False)
     os.set_blocking(relay.outward, False)
-    dumpable(0)
+    linux.dumpable(0)
     os.umask(0o022)
     gc.collect()
     gc.freeze()

@@ -133,22 +133,18 @@ def _high(argument: int) -> bytes:
     return _op(_LD, 20 + 8 * argument)
 
 
-def _one_of(argument: int, values: Sequence[int], otherwise: int, mask: int = 0) -> Block:
-    """Allow when the argument is one of these."""
+def _one_of(
+    argument: int, values: Sequence[int], otherwise: int, mask: int = 0, then: int = ALLOW
+) -> Block:
+    """Allow (or whatever ``then`` says) when the argument is one of these."""
     body = [_low(argument)] + ([_op(_AND, mask)] if mask else [])
     body += [_op(_JEQ, value, len(values) - place) for place, value in enumerate(values)]
-    return [*body, *_ret(otherwise), *_ret(ALLOW)]
+    return [*body, *_ret(otherwise), *_ret(then)]
 
 
 def _none_of(argument: int, bits: int, otherwise: int) -> Block:
     """Allow when the argument has none of these bits."""
     return [_low(argument), _op(_JSET, bits, 0, 1), *_ret(otherwise), *_ret(ALLOW)]
-
-
-def _unless(argument: int, values: Sequence[int], otherwise: int) -> Block:
-    body = [_low(argument)]
-    body += [_op(_JEQ, value, len(values) - place) for place, value in enumerate(values)]
-    return [*body, *_ret(ALLOW), *_ret(otherwise)]
 
 
 def _limits() -> Block:
@@ -194,12 +190,12 @@ def _special(runtime: str, *, devices: bool, memfd: bool) -> dict[str, Block]:
         "sysinfo": execute,
         "execve": execute,
         "execveat": execute,
-        "ioctl": _unless(1, _FORGED, DENY) if devices else ioctl,
+        "ioctl": _one_of(1, _FORGED, ALLOW, then=DENY) if devices else ioctl,
         "memfd_create": _ret(ALLOW if memfd else DENY),
         "prctl": _one_of(0, list(_PRCTLS), _ERRNO | errno.EINVAL),
         "arch_prctl": _one_of(0, _ARCH_PRCTLS, _ERRNO | errno.EINVAL),
         "prlimit64": _limits(),
-        "setrlimit": _unless(0, (_RLIMIT_CORE,), PRETEND),
+        "setrlimit": _one_of(0, (_RLIMIT_CORE,), ALLOW, then=PRETEND),
         "socketpair": _one_of(0, (1,), DENY),  # AF_UNIX
         "getsockopt": _socket_option(),
         "setsockopt": _socket_option(),

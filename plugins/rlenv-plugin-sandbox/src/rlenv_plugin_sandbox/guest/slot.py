@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
-import resource
 import signal
 import sys
 
@@ -33,22 +33,17 @@ class Plan(child.Plan):
             os.getuid() == 0
         )  # in gVisor, where pid 1 is safe from those of its own user only
         self.folders = _writable() if self.first else leftovers.writable()
-        self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
+        self._take(config)
         self.landlock = landlock.abi()
         if self.landlock:
             tops = [e.path for e in os.scandir("/") if e.is_dir() and e.name not in _HIDDEN]
             self.rules = landlock.ruleset(tops, _open_to_programs(), self.landlock)
-        kind = "native" if config["runtime"] == "native" else "python"
+        kind = "native" if self.native else "python"
         self.filter = seccomp.prepared(seccomp.program(linux.MACHINE, kind))
         path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
         own = {"PATH": path, "HOME": HOME, "LANG": "C.UTF-8"}
         self.environment = {**own, **config["environment"]}
-        self.null = os.open("/dev/null", os.O_RDONLY)
-        self.seed = int(config["environment"]["PYTHONHASHSEED"])
-        self.workspace = config["workspace"]
         self.home = tree.WORKDIR if self.workspace[0] else HOME
-        self.native = kind == "native"
-        self.rehearsals: list[Any] = []
         self.isolate = False
         self.begun = os.open("/dev/null", os.O_WRONLY)  # its word on the job socket is enough
 
@@ -63,10 +58,11 @@ class Plan(child.Plan):
         os.setsid()  # no signal to its group reaches ours
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        dumpable(1)
-        _tell(
-            "/proc/self/oom_score_adj", "1000"
-        )  # so that memory is taken from it, never from pid 1
+        linux.dumpable(1)
+        with contextlib.suppress(
+            OSError
+        ):  # memory is taken from it, never from pid 1; gVisor has none
+            linux.write("/proc/self/oom_score_adj", "1000")
         if self.first:
             _become_nobody()
         os.chdir(self.home)
@@ -79,10 +75,8 @@ class Plan(child.Plan):
         random.seed(self.seed)
 
     def _limit(self, limit: int, value: int) -> None:
-        most = resource.getrlimit(limit)[1]
-        least = value if most == resource.RLIM_INFINITY else min(value, most)
         try:
-            resource.setrlimit(limit, (least, least))
+            child.lower(limit, value)
         except (OSError, ValueError):
             if not self.gvisor:  # which has not all of them
                 raise
@@ -110,19 +104,6 @@ def _writable() -> list[str]:
     finally:
         os.seteuid(0)
         os.setegid(0)
-
-
-def dumpable(value: int) -> None:
-    """Whether processes of the same user may look into this one."""
-    linux.libc.prctl(4, value, 0, 0, 0)
-
-
-def _tell(path: str, text: str) -> None:
-    try:
-        with open(path, "w") as file:
-            file.write(text)
-    except OSError:
-        pass  # gVisor has none
 
 
 def gvisor() -> bool:

@@ -71,9 +71,9 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
     else:
         uid, gid = os.getuid(), os.getgid()
         linux.unshare(NEW)
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", "0 %d 1" % uid)
-        _write("/proc/self/gid_map", "0 %d 1" % gid)
+        linux.write("/proc/self/setgroups", "deny")
+        linux.write("/proc/self/uid_map", "0 %d 1" % uid)
+        linux.write("/proc/self/gid_map", "0 %d 1" % gid)
         mounts.build(*sights, files, workspace=config["workspace"][0] > 0)
     linux.libc.sethostname(b"box", 3)
     _become_first()
@@ -93,14 +93,6 @@ def _opened(name: str, flags: int, folder: int) -> int:
     fd = os.open(name, flags, dir_fd=folder)
     try:
         return prefork.high(fd)
-    finally:
-        os.close(fd)
-
-
-def _write(path: str, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY)
-    try:
-        os.write(fd, text.encode())
     finally:
         os.close(fd)
 

@@ -8,7 +8,9 @@ from _socket import socket
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 
-from rlenv.sandbox import ChannelEnded, FrameTooLong
+from rlenv.sandbox import ChannelEnded
+
+from rlenv_plugin_sandbox.stream import program_frame
 
 __all__ = ["Channel"]
 
@@ -49,17 +51,7 @@ class Channel:
         Raises:
             FrameTooLong: more than ``most`` bytes are announced.
         """
-        buffer = self._buffer
-        if len(buffer) < 4:
-            return None
-        size: int = _LENGTH.unpack_from(buffer)[0]
-        if size > most:
-            raise FrameTooLong(f"a frame of {size} bytes was announced; {most} were asked for")
-        if len(buffer) < 4 + size:
-            return None
-        frame = bytes(buffer[4 : 4 + size])
-        del buffer[: 4 + size]
-        return frame
+        return program_frame(self._buffer, most)
 
     def lacks(self) -> bool:
         """Whether neither a whole frame is here, of any length, nor the end."""

@@ -77,20 +77,16 @@ def _without_word(report: Report, slot: Place, isolation: Tier, *, started: bool
     """The zygote is gone: memory that the program took may have cost its life too, or it was asked to end it."""
     slot.healthy = False
     memory = slot.ran_out_of_memory()
-    if started and (memory or report.ordered) and not report.starved:
+    ordered = "" if report.starved else report.ordered
+    if started and (memory or ordered):
         return Exit(
-            -signal.SIGKILL, "memory" if memory else report.ordered or "killed", report.group_cpu, report.wall, 0, report.truncated, isolation,
+            -signal.SIGKILL, "memory" if memory else ordered or "killed", report.group_cpu, report.wall, 0, report.truncated, isolation,
             started, report.stdout, report.stderr,
         )  # fmt: skip
-    fault = lost("the zygote ended during a run")
+    fault = lost(report.said or "the zygote ended during a run")
+    wall = report.wall
     return Exit(
-        None,
-        "lost",
-        report.group_cpu,
-        report.wall,
-        isolation=isolation,
-        started=started,
-        fault=fault,
+        None, "lost", report.group_cpu, wall, isolation=isolation, started=started, fault=fault
     )
 
 

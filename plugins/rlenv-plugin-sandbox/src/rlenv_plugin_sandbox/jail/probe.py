@@ -39,9 +39,7 @@ def _findings() -> Iterator[Diagnosis]:
     if slot.landlock:
         yield Diagnosis("landlock", f"version {slot.landlock}")
     else:
-        said = (
-            "missing: Linux 5.13 or newer with landlock among its security modules (lsm=…,landlock)"
-        )
+        said = "missing: Linux 5.13 or newer with landlock among its modules (lsm=…,landlock)"
         yield Diagnosis("landlock", said, ok=False)
     lacking = cgroups.missing()
     yield Diagnosis("limits", lacking or "control groups for memory and processes", ok=not lacking)

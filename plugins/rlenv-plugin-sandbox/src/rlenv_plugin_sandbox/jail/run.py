@@ -19,6 +19,7 @@ from . import watch
 from .channel import Channel
 from .ending import Report
 from .slot import Slot
+from .start import memory_file
 from .streams import Streams
 
 __all__ = ["Run"]
@@ -76,7 +77,7 @@ class Run:
         try:
             given = self._streams.pipes()
             given.append(far.detach())
-            given += [_memory(content) for content in (stdin, payload) if content]
+            given += [memory_file(content) for content in (stdin, payload) if content]
             self._began = monotonic()
             self._slot.submit(text, given)
         finally:
@@ -169,7 +170,7 @@ class Run:
 
     async def _reported(self, seconds: float | None) -> None:
         """Wait so long at most for the report; None: until its end is ordered."""
-        if self._slot.alone() and (self._ordered or self._channel_ended()):
+        if self._slot.alone() and (self._ordered or self._open_channel().ended):
             self._slot.soon()
             self._hear()
         if self._report is not None:
@@ -183,9 +184,6 @@ class Run:
     def _waits(self, ordered: str) -> bool:
         """Whether there is no report yet, and no order but this one."""
         return self._report is None and self._ordered == ordered
-
-    def _channel_ended(self) -> bool:
-        return self._channel is not None and self._channel.ended
 
     def _tick(self) -> None:
         """Look at its clock, and stop it when that has run out."""
@@ -309,13 +307,3 @@ class Run:
         used = self._slot.cpu() or watch.cpu_of_tree(self._pid)
         self.meter.note(used, self._delays.since(watch.tasks(self._pid)))
         return True
-
-
-def _memory(content: bytes) -> int:
-    """A descriptor of a file in memory with this content, at its beginning."""
-    fd = os.memfd_create("rlenv")
-    view = memoryview(content)
-    while view:
-        view = view[os.write(fd, view) :]
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rlenv import ConfigError, VerifierFault
-from rlenv.sandbox import Exit, Tier
+from rlenv.sandbox import Exit
 
-from rlenv_plugin_sandbox.workspace import Leased
+from rlenv_plugin_sandbox.lease import PlaceSession
 
 from .ending import ending
 from .run import Run
@@ -17,20 +17,8 @@ from .start import message
 __all__ = ["Session"]
 
 
-class Session(Leased):
-    """See `rlenv.sandbox.Session`.  Used by one event loop."""
-
-    def __init__(self, slot: Slot, isolation: Tier, release: Callable[[Slot], None]) -> None:
-        self.isolation = isolation
-        self._slot = slot
-        self._release = release
-        self._run: Run | None = None
-        self._closed = False
-        self._clock = 0.0  # of the programs before this one
-
-    def clock(self) -> float:
-        """See the port."""
-        return self._clock + (0.0 if self._run is None else self._run.meter.clock)
+class Session(PlaceSession[Slot, Run]):
+    """A lease on one slot."""
 
     async def start(
         self,
@@ -41,25 +29,18 @@ class Session(Leased):
         cpu_s: float | None = None,
         wall_s: float | None = None,
     ) -> None:
-        if self._closed or self._run is not None:
-            raise RuntimeError(
-                "a session runs one program at a time: finish the current one, or open another session"
-            )
+        cpu, wall = self._limits(cpu_s, wall_s)
         for name in files:
-            if name.partition("/")[0] in self._slot.taken:
+            if name.partition("/")[0] in self._place.taken:
                 raise ConfigError(
                     f"file {name!r}: /tmp/{name.partition('/')[0]} of this machine is shown to programs in their "
                     "working directory, since what they run on is installed there: give the file another name, or "
                     "install rlenv elsewhere"
                 )
-        profile = self._slot.profile
-        cpu = min(profile.cpu_s, cpu_s or profile.cpu_s)
-        wall = min(profile.wall_s, wall_s or profile.wall_s)
-        busy = not self._slot.alone()
-        text, payload = message(
-            program, files, profile.runtime, cpu, self.given, has_stdin=bool(stdin), busy=busy
-        )
-        run = Run(self._slot, cpu, wall)
+        busy = not self._place.alone()
+        runtime, given, has_stdin = self._place.profile.runtime, self.given, bool(stdin)
+        text, payload = message(program, files, runtime, cpu, given, has_stdin=has_stdin, busy=busy)
+        run = Run(self._place, cpu, wall)
         try:
             run.begin(text, payload, stdin)
         except OSError as error:
@@ -70,34 +51,13 @@ class Session(Leased):
             raise
         self._run = run
 
-    async def send(self, frame: bytes) -> None:
-        await self._running().send(frame)
-
-    async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
-        return await self._running().recv(max_bytes, timeout)
-
     async def finish(self, wait: float | None = None) -> Exit:
         run = self._running()
         try:
-            end = ending(await run.end(wait), self._slot, self.isolation)
-            self.left = await self._slot.left_behind()
+            end = ending(await run.end(wait), self._place, self.isolation)
+            self.left = await self._place.left_behind()
             return end
         finally:
             self._clock += run.meter.clock
             run.discard()
             self._run = None
-
-    async def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            if self._run is not None:
-                await self.finish(0)
-        finally:
-            self._release(self._slot)
-
-    def _running(self) -> Run:
-        if self._run is None:
-            raise RuntimeError("no program was started in this session")
-        return self._run

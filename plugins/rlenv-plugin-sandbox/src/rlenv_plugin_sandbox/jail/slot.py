@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -28,8 +28,9 @@ from . import cgroups
 from .advice import advice
 from .channel import SOON_MS
 from .setup import GUEST, OVERHEAD_MB, interpreter, plan, taken, unused_ids
+from .start import memory_file
 
-__all__ = ["NoJail", "Slot", "lost"]
+__all__ = ["NoJail", "Slot", "check_preload", "lost"]
 
 _HANDSHAKE_S = 30.0
 _FAREWELL_S = 5.0
@@ -77,6 +78,16 @@ def _own_folder(*, native: bool) -> str:
 def lost(what: str) -> Fault:
     """The sandbox broke; elsewhere it may work."""
     return Fault("unavailable", f"sandbox: {what}", transient=True)
+
+
+def check_preload(message: Mapping[str, Any]) -> None:
+    """Raises:
+    ConfigError: what was not made failed at a module that it should preload.
+    """
+    if message["step"] == "preload":
+        raise ConfigError(
+            f"preload: {message['failed']}; every module of the profile must import in the sandbox"
+        )
 
 
 class Slot:
@@ -141,10 +152,7 @@ class Slot:
     def _spawn(
         self, control: socket.socket, job: socket.socket, config: dict[str, Any]
     ) -> subprocess.Popen[bytes]:
-        memory = os.memfd_create("rlenv-config")
-        with open(memory, "wb", closefd=False) as file:
-            file.write(json.dumps(config).encode())
-        os.lseek(memory, 0, os.SEEK_SET)
+        memory = memory_file(json.dumps(config).encode())
         fds = (control.fileno(), job.fileno(), memory)
         options = ("-X", "utf8", "-s", "-S", "-B")
         words = [interpreter(self.profile.runtime), *options, str(GUEST), *map(str, fds)]
@@ -215,17 +223,10 @@ class Slot:
         self.control.send(b"mapped")
 
     def _refuse(self, message: dict[str, Any]) -> None:
-        said = message["failed"]
-        if message["step"] == "preload":
-            raise ConfigError(
-                f"preload: {said}; every module of the profile must import in the sandbox"
-            )
-        number = message["errno"]
-        raise NoJail(
-            f"this machine refuses the jail ({message['step']}): {said}; {advice(number)}",
-            message["step"],
-            number,
-        )
+        check_preload(message)
+        step, said, number = message["step"], message["failed"], message["errno"]
+        refused = f"this machine refuses the jail ({step}): {said}; {advice(number)}"
+        raise NoJail(refused, step, number)
 
     def fresh(self) -> bool:
         """Whether it can be leased, as far as is known without waiting."""

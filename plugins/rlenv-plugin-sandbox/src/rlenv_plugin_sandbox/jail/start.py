@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +11,7 @@ from rlenv import ConfigError
 from rlenv_plugin_sandbox.files import checked
 from rlenv_plugin_sandbox.trees import Node, encode
 
-__all__ = ["message"]
+__all__ = ["memory_file", "message"]
 
 _HEADER = struct.Struct("<BBddI")
 _INLINE = 60_000
@@ -43,6 +44,15 @@ def message(
     given = (_STDIN if has_stdin else 0) | (0 if inline else _PAYLOAD) | (_BUSY if busy else 0)
     header = _HEADER.pack(kind, given, cpu, 0.0, len(text))
     return (header + body, b"") if inline else (header, body)
+
+
+def memory_file(content: bytes) -> int:
+    """A descriptor of a file in memory with this content, at its beginning."""
+    fd = os.memfd_create("rlenv")
+    with open(fd, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 def _program(program: str | Sequence[str], runtime: str) -> tuple[int, bytes]:

@@ -8,9 +8,8 @@ from asyncio import AbstractEventLoop
 __all__ = ["Streams"]
 
 _CHUNK = 1 << 16
-_PATIENCE = (
-    64 << 20
-)  # bytes beyond the limit that are read and dropped; then the program has to wait
+# bytes beyond the limit that are read and dropped; then the program has to wait
+_PATIENCE = 64 << 20
 
 
 class Streams:

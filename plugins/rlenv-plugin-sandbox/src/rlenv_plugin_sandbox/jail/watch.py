@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["cpu_of_tree", "tasks"]
@@ -12,30 +13,27 @@ _MOST = 512  # processes looked at
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
+def _tree(pid: int) -> Iterator[int]:
+    """A process and all its descendants."""
+    todo = [pid]
+    for _ in range(_MOST):
+        if not todo:
+            return
+        current = todo.pop()
+        yield current
+        todo += _children(current)
+
+
 def tasks(pid: int) -> Iterator[str]:
     """The threads of a process and all its descendants, as folders of /proc."""
-    todo, seen = [pid], 0
-    while todo and seen < _MOST:
-        current = todo.pop()
-        try:
-            threads = os.listdir(f"/proc/{current}/task")
-        except OSError:
-            continue
-        seen += len(threads)
-        yield from (f"/proc/{current}/task/{thread}" for thread in threads)
-        todo += _children(current)
+    for current in _tree(pid):
+        with suppress(OSError):
+            yield from (f"/proc/{current}/task/{n}" for n in os.listdir(f"/proc/{current}/task"))
 
 
 def cpu_of_tree(pid: int) -> float:
     """Seconds of CPU of a process and all its descendants so far."""
-    total = 0.0
-    todo, seen = [pid], 0
-    while todo and seen < _MOST:
-        current = todo.pop()
-        seen += 1
-        total += _cpu(current)
-        todo += _children(current)
-    return total
+    return sum(map(_cpu, _tree(pid)))
 
 
 def _cpu(pid: int) -> float:

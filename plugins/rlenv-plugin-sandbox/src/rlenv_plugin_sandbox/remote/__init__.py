@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from .client import Remote
-from .serving import serving
 
-__all__ = ["Remote", "serving"]
+__all__ = ["Remote"]

@@ -68,22 +68,20 @@ class Remote(Workspaces):
     async def lease(self, profile: Profile) -> _Session:
         """See `rlenv.sandbox.Sandbox.open`."""
         link, about = await self._link()
-        tier = about["tier"]
-        if rank(profile.min_isolation) > rank(tier):
-            self._idle.append((link, about))
-            raise ConfigError(
-                f"isolation {profile.min_isolation!r} is required, and this sandbox gives {tier!r} "
-                f"({about['sandbox']} at {self._url}): have a stronger one served, or lower min_isolation"
-            )
-        session = _Session(link, about, profile, self._back)
         try:
-            header, _ = await session.ask({"do": "open", "profile": said_of(profile)}, seconds=None)
+            if rank(profile.min_isolation) > rank(about["tier"]):
+                raise ConfigError(
+                    f"isolation {profile.min_isolation!r} is required, and this sandbox gives {about['tier']!r} "
+                    f"({about['sandbox']} at {self._url}): have a stronger one served, or lower min_isolation"
+                )
+            session = _Session(link, about, profile, self._back)
+            contents = [content for _, content in profile.files]
+            asked = {"do": "open", "profile": said_of(profile)}
+            header, _ = await session.ask(asked, *contents, seconds=None)
             session.isolation = _isolation(header, profile)
-        except ConfigError:
-            self._idle.append((link, about))
-            raise
-        except BaseException:
-            link.close()
+        except BaseException as error:
+            link.lost = link.lost or not isinstance(error, ConfigError)
+            self._back(link, about)
             raise
         return session
 
@@ -106,20 +104,17 @@ class Remote(Workspaces):
         link = Link(sock, most=SMALL)
         try:
             about = await introduce(link, self._token, monotonic() + _CONNECT_S)
+            if about.get("tier") not in TIERS:
+                raise Refused("it reports an unknown isolation tier")
         except BaseException as error:
             link.close()
-            raise self._problem(error) from error
-        if about.get("tier") not in TIERS:
-            link.close()
-            raise ConfigError(f"{self._url} reports an unknown isolation tier")
+            if isinstance(error, Refused):
+                said = f"the sandbox at {self._url} cannot be used: {error}"
+                raise ConfigError(said) from error
+            if isinstance(error, (LinkLost, BadPayload)):
+                raise VerifierFault(_gone(f"{self._url}: {error}")) from error
+            raise
         return link, {"tier": about["tier"], "sandbox": str(about.get("sandbox"))[:100]}
-
-    def _problem(self, error: BaseException) -> BaseException:
-        if isinstance(error, Refused):
-            return ConfigError(f"the sandbox at {self._url} cannot be used: {error}")
-        if isinstance(error, (LinkLost, BadPayload)):
-            return VerifierFault(_gone(f"{self._url}: {error}"))
-        return error
 
     def _connect(self) -> socket.socket:
         """A connected socket.  Waits."""
@@ -170,9 +165,6 @@ class Remote(Workspaces):
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """Whether the server answers, and what it gives."""
-        if not self._url:
-            said = "no server is configured: set RLENV_SANDBOX_URL (and RLENV_SANDBOX_TOKEN)"
-            return [Diagnosis("server", said, ok=False)]
 
         async def ask() -> dict[str, Any]:
             link, about = await self._link()
@@ -202,8 +194,11 @@ def _isolation(said: Mapping[str, Any], profile: Profile) -> Tier:
 def _expected(error: RlenvError, asked: str) -> RlenvError:
     """The error of an answer, as one that this question can have."""
     own = {"open": ConfigError, "start": ConfigError, "send": ChannelEnded, "recv": ChannelError}
-    fits = isinstance(error, (VerifierFault, own.get(asked, VerifierFault)))
-    return error if fits else VerifierFault(_gone(str(error)))
+    if isinstance(error, own.get(asked, VerifierFault)):
+        return error
+    if asked in ("send", "recv"):
+        return ChannelEnded(str(error))
+    return error if isinstance(error, VerifierFault) else VerifierFault(_gone(str(error)))
 
 
 def _short(frame: bytes, max_bytes: int) -> bytes:
@@ -265,7 +260,7 @@ class _Session(Leased):
                     raise LinkLost("the server sent an answer without a request")
         except (LinkLost, BadPayload) as error:
             self._link.close()
-            raise VerifierFault(_gone(str(error))) from error
+            raise _expected(VerifierFault(_gone(str(error))), header["do"]) from error
         if "error" in said:
             raise _expected(error_of(said), header["do"])
         clock = said.get("clock")
@@ -288,34 +283,29 @@ class _Session(Leased):
             )
         given = checked(files)
         names = [[name, mode] for name, _, mode in given]
-        contents = [content for _, content, _ in given]
-        words = program if isinstance(program, str) else list(program)
-        header = {"do": "start", "program": words, "files": names, "cpu_s": cpu_s, "wall_s": wall_s}
-        if self._holds:
-            contents.append(self.given + END)
+        given_words = [program] if isinstance(program, str) else program
+        words = [word.encode(errors="surrogatepass") for word in given_words]
+        count = None if isinstance(program, str) else len(words)
+        header = {"do": "start", "words": count, "files": names, "cpu_s": cpu_s, "wall_s": wall_s}
+        tree = [self.given + END] if self._holds else []
         self._late.clear()
-        await self.ask(header, stdin, *contents, seconds=_SLACK_S)
+        contents = [content for _, content, _ in given]
+        await self.ask(header, stdin, *words, *contents, *tree, seconds=_SLACK_S)
         self._running = True
         self._began = monotonic()
 
     async def send(self, frame: bytes) -> None:
         self._needs_program()
-        try:
-            await self.ask({"do": "send"}, frame, seconds=WALL * self._wall)
-        except VerifierFault as error:
-            raise ChannelEnded(error.fault.message) from error
+        await self.ask({"do": "send"}, frame, seconds=WALL * self._wall)
 
     async def recv(self, max_bytes: int, timeout: float) -> bytes:  # noqa: ASYNC109 - the port's word
         self._needs_program()
         if self._late:
             return _short(self._late.popleft(), max_bytes)
         self._most = max(self._most, HEADER_MOST + max_bytes)
-        timeout = min(timeout, _WAIT_MOST_S)  # JSON knows no infinity
+        timeout = max(-_WAIT_MOST_S, min(timeout, _WAIT_MOST_S))  # JSON knows no infinity
         header = {"do": "recv", "max_bytes": max_bytes, "timeout": timeout}
-        try:
-            _, parts = await self.ask(header, seconds=WALL * min(timeout, self._wall))
-        except VerifierFault as error:
-            raise ChannelEnded(error.fault.message) from error
+        _, parts = await self.ask(header, seconds=WALL * min(timeout, self._wall))
         if len(parts) != 1:
             self._link.close()
             raise ChannelEnded("the server answered without a frame")

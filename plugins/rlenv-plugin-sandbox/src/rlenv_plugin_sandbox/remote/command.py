@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from rlenv import ConfigError, RlenvError
 from rlenv.sandbox import get
 
+from .keys import add_key, read_keys
 from .server import Limits, Server
 
 __all__ = ["main"]
@@ -26,14 +27,17 @@ def main(words: Sequence[str] | None = None, program: str = "rlenv sandbox") -> 
         program: what the help calls the command.
     """
     options = _parser(program).parse_args(words)
-    limits = Limits(
-        options.connections, options.memory_mb, options.wall_s, paths=tuple(options.allow)
-    )
+    names = ("connections", "memory_mb", "wall_s", "programs")
+    limits = Limits(paths=tuple(options.allow), **{name: getattr(options, name) for name in names})
     try:
         context = None if options.tls_cert is None else _context(options.tls_cert, options.tls_key)
         token = os.environ.pop("RLENV_SANDBOX_TOKEN", "")
         sandbox = options.sandbox
-        server = Server(get(sandbox), sandbox, token=token, limits=limits, context=context)
+        if options.new_key is not None:
+            print(add_key(options.keys or "keys.toml", options.new_key))
+            return
+        keys = read_keys(options.keys) if options.keys else ()
+        server = Server(get(sandbox), sandbox, token, keys, limits=limits, context=context)
         asyncio.run(_serve(server, options.listen, "tls" if context else "tcp", sandbox))
     except RlenvError as error:
         print(f"rlenv: error: {error}", file=sys.stderr)
@@ -51,7 +55,15 @@ def _parser(program: str) -> ArgumentParser:
     add("--sandbox", default="jail", help="which one to serve")
     add("--tls-cert", help="file of this server's certificate, for tls://")
     add("--tls-key", help="file of its key")
-    add("--connections", type=int, default=64, help="at one time")
+    add("--keys", metavar="FILE", help="the keys of several tenants, as hashes")
+    add("--new-key", metavar="TENANT", help="add a key to the file, print it, and end")
+    add("--connections", type=int, default=64, help="of one tenant at one time")
+    add(
+        "--programs",
+        type=int,
+        default=0,
+        help="of one of several tenants at one time; 0: one fewer than run",
+    )
     add("--memory-mb", type=int, default=8192, help="that a program may ask for")
     add("--wall-s", type=float, default=3600.0, help="that a program may ask for")
     add("--allow", action="append", default=[], metavar="PATH", help="a folder, device or interpreter of this machine that programs may ask for; may be given again")  # fmt: skip
@@ -77,11 +89,11 @@ async def _serve(server: Server, listen: str, scheme: str, sandbox: str) -> None
         sock = await server.listen(host.strip("[]"), int(port))
     except (OSError, ValueError) as error:
         raise ConfigError(f"--listen {listen}: {error}") from error
-    print(f"listening on {scheme}://{host}:{sock.getsockname()[1]}", flush=True)
     serving = asyncio.create_task(server.serve(sock))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, serving.cancel)
+    print(f"listening on {scheme}://{host}:{sock.getsockname()[1]}", flush=True)
     try:
         await serving
     except asyncio.CancelledError:

@@ -5,10 +5,9 @@ Neither side trusts the other's: every value is checked for its type and range b
 
 from __future__ import annotations
 
-import base64
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from attrs import asdict, fields
@@ -38,7 +37,8 @@ __all__ = [
     "wrap",
 ]
 
-HEADER_MOST = 8 << 20  # bytes of JSON, a profile's files in it: reading it holds up everybody else
+HEADER_MOST = 1 << 20  # bytes of JSON: reading it holds up everybody else
+_MARKS_MOST = 1 << 17  # brackets, braces and commas in it: a MiB of empty lists takes half a second
 _LENGTH = struct.Struct("<I")
 _TEXT_MOST = 4096  # characters of a message that are shown
 _MOST = {  # of the numbers of a profile; a server's own limits are lower
@@ -61,13 +61,13 @@ def wrap(header: Mapping[str, Any], *pieces: bytes) -> bytes:
     """A payload.
 
     Raises:
-        ConfigError: the header, with the files of its profile, is longer than the other side takes.
+        ConfigError: the header is longer than the other side takes.
     """
     text = json.dumps({**header, "sizes": [len(piece) for piece in pieces]}).encode()
     if len(text) > HEADER_MOST:
         raise ConfigError(
-            f"the files of a profile and the names of a run's files take {len(text):,} bytes, and a remote sandbox "
-            f"takes {HEADER_MOST:,}: pass large files with a run"
+            f"the names of a profile's or a run's files take {len(text):,} bytes, and a remote sandbox takes "
+            f"{HEADER_MOST:,}: pass fewer files, or shorter names"
         )
     return b"".join((_LENGTH.pack(len(text)), text, *pieces))
 
@@ -82,7 +82,10 @@ def unwrap(payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
         (length,) = _LENGTH.unpack_from(payload)
         if length > HEADER_MOST:
             raise BadPayload(f"a header of {length} bytes")
-        header = json.loads(payload[4 : 4 + length], parse_constant=_not_json)
+        text = payload[4 : 4 + length]
+        if sum(map(text.count, (b"[", b"{", b","))) > _MARKS_MOST:
+            raise BadPayload("a header of too many values")
+        header = json.loads(text, parse_constant=_not_json)
         sizes = header.pop("sizes")
         place = 4 + length
         pieces = []
@@ -119,13 +122,12 @@ def _text(said: Any) -> str:
 
 
 def said_of(profile: Profile) -> dict[str, Any]:
-    """A profile as JSON values."""
-    files = [[name, base64.b64encode(content).decode()] for name, content in profile.files]
-    return asdict(profile) | {"files": files}
+    """A profile as JSON values, without the contents of its files."""
+    return asdict(profile) | {"files": [name for name, _ in profile.files]}
 
 
-def profile_of(said: Any) -> Profile:
-    """The profile that was said.
+def profile_of(said: Any, contents: Iterable[bytes] = ()) -> Profile:
+    """The profile that was said, with these contents of its files.
 
     Raises:
         BadPayload: it is none.
@@ -139,7 +141,7 @@ def profile_of(said: Any) -> Profile:
             known[key] = tuple(map(_text, known[key]))
         if problems := list(_beyond(known)):
             raise ConfigError(*problems)
-        files = [(_text(name), base64.b64decode(text)) for name, text in said["files"]]
+        files = zip(map(_text, said["files"]), contents, strict=True)
         return Profile(**known | {"files": files})
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise BadPayload(f"not a profile: {error}") from error
@@ -207,17 +209,17 @@ def error_of(said: Mapping[str, Any]) -> RlenvError:
 
 
 def told(error: Exception) -> dict[str, Any] | None:
-    """An error of the port as JSON values; None for any other."""
+    """An error of the port, or of its misuse, as JSON values; None for any other."""
+    if isinstance(error, RuntimeError):
+        error = VerifierFault(Fault("error", str(error), transient=False))
     if isinstance(error, (ConfigError, WorkspaceError)):
-        return {"error": "config", "problems": list(getattr(error, "problems", [str(error)]))}
+        problems = getattr(error, "problems", [str(error)])
+        return {"error": "config", "problems": [each[:_TEXT_MOST] for each in problems[:20]]}
     if isinstance(error, VerifierFault):
         fault = error.fault
         known = {"kind": fault.kind, "message": fault.message, "transient": fault.transient}
         return {"error": "fault", **known}
-    if isinstance(error, ChannelTimeout):
-        return {"error": "timeout", "message": str(error), "starved": error.starved}
-    if isinstance(error, FrameTooLong):
-        return {"error": "long", "message": str(error)}
-    if isinstance(error, ChannelEnded):
-        return {"error": "ended", "message": str(error)}
-    return None
+    words = {ChannelTimeout: "timeout", FrameTooLong: "long", ChannelEnded: "ended"}
+    word = next((word for kind, word in words.items() if isinstance(error, kind)), None)
+    starved = getattr(error, "starved", False)
+    return {"error": word, "message": str(error), "starved": starved} if word else None

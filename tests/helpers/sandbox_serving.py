@@ -1,4 +1,4 @@
-"""A server of one's own, for as long as a block lasts: for tests, and to try it."""
+"""A server of sandboxes for as long as a block lasts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ def serving(sandbox: str = "jail", token: str = "", options: tuple[str, ...] = (
     Raises:
         ConfigError: it did not start; with what it said.
     """
-    module = f"{__package__}"
     words = [
         sys.executable,
         "-m",
-        module,
+        "rlenv_plugin_sandbox.remote",
         "--listen",
         "127.0.0.1:0",
         "--sandbox",
@@ -36,7 +35,7 @@ def serving(sandbox: str = "jail", token: str = "", options: tuple[str, ...] = (
         "RLENV_SANDBOX_TOKEN": token,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
-    process = subprocess.Popen(  # noqa: S603 - our own program
+    process = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
     assert process.stdout is not None
