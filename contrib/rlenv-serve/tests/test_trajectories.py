@@ -23,7 +23,7 @@ from rlenv_serve.state.journal import Ended, Journal
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.trajectories.archive import Archive
 from rlenv_serve.trajectories.finished import Finished
-from rlenv_serve.trajectories.queries import select
+from rlenv_serve.trajectories.queries import profile, select
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, Client, broken, episode, running, served, sums
 from stores import state_of
@@ -308,6 +308,22 @@ def test_sql_reaches_the_rows_and_no_file(tmp_path: Path) -> None:
     for query in (f"select * from '{tmp_path}/x.csv'", "select * from nothing"):
         with pytest.raises(InputError, match="the query"):
             select([row(1)], query)
+
+
+def test_a_profile_has_means_by_environment_and_outcome() -> None:
+    found = [(0.7, 1), (1.0, 2), (0.69, 4), (None, 8), (0.0, 1)]
+    rows = [evolve(row(number, reward), turns=turns) for number, (reward, turns) in enumerate(found)]  # fmt: skip
+    other = evolve(row(9, 1.0), environment="a", turns=5)
+
+    names, told = profile([*rows, other], 0.7)
+
+    assert names[:4] == ["environment", "outcome", "episodes", "turns"]
+    assert [each[:4] for each in told] == [
+        ("a", "pass", 1, 5.0),
+        ("sums", "fail", 2, 2.5),
+        ("sums", "pass", 2, 1.5),
+        ("sums", "unscored", 1, 8.0),
+    ]
 
 
 def test_the_command_asks_a_store(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -54,16 +53,11 @@ class Application(Starlette):
 def application(server: Server) -> Starlette:
     """The server as an ASGI application, which opens the server when it starts and closes it when it ends."""
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with server.running():
-            yield
-
     handlers = {404: _missing, 405: _missing}
     for served in server.catalog.values():
         check_names(served)
     made = [route(server, each) for each in (DOCUMENT, *ENDPOINTS)]
-    app = Application(routes=[socket_route(server), *made], lifespan=lifespan, exception_handlers=handlers)  # fmt: skip
+    app = Application(routes=[socket_route(server), *made], lifespan=lambda _: server.running(), exception_handlers=handlers)  # fmt: skip
     app.exact = {
         (method, each.path): each.app
         for each in made

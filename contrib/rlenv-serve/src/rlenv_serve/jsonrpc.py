@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from .http.body import convert
 from .http.problems import Problem
 
-CODES = {"invalid_request": -32600, "unknown_method": -32601, "invalid_params": -32602, "internal": -32603}  # fmt: skip
+INVALID_PARAMS = "invalid_params"
+CODES = {"invalid_request": -32600, "unknown_method": -32601, INVALID_PARAMS: -32602, "internal": -32603}  # fmt: skip
 REFUSED = -32000  # any other problem
-MESSAGE = 500  # characters of a decoder's message
 logger = logging.getLogger("rlenv_serve")
 
 Params: TypeAlias = Mapping[str, object]
@@ -34,15 +35,7 @@ def request_of(value: object) -> RpcRequest:
     Raises:
         Problem: where it is none; several in a list are none either.
     """
-    try:
-        return msgspec.convert(value, RpcRequest)
-    except msgspec.ValidationError as error:
-        raise Problem(400, "invalid_request", f"not a request of JSON-RPC 2.0: {str(error)[:MESSAGE]}") from None  # fmt: skip
-
-
-def invalid_params(detail: str) -> Problem:
-    """Parameters that the method does not take."""
-    return Problem(422, "invalid_params", detail)
+    return convert(value, RpcRequest, "not a request of JSON-RPC 2.0: ", "invalid_request")
 
 
 async def answered(request: RpcRequest, methods: Mapping[str, Method]) -> dict[str, object]:

@@ -14,9 +14,10 @@ from starlette.responses import Response
 
 from . import jsonrpc
 from .http.answers import answer
+from .http.body import convert
 from .http.endpoint import Call, Endpoint
 from .http.problems import Problem, invalid, not_found
-from .jsonrpc import Method, Params, RpcRequest
+from .jsonrpc import INVALID_PARAMS, Method, Params, RpcRequest
 from .openenv.actions import Reset, task_of
 from .sessions import Session
 from .sessions.actions import END
@@ -97,10 +98,9 @@ def _asked(call: Call) -> Reset:
         Problem: 422 for a seed that is no integer.
     """
     query = call.request.query_params
-    try:
-        return msgspec.convert({**query, **call.path}, Reset, strict=False)
-    except msgspec.ValidationError as error:
-        raise invalid(f"in the query {str(query)!r:.80}: {error}") from None
+    return convert(
+        {**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False
+    )
 
 
 def _initialize(request: RpcRequest) -> Initialize:
@@ -110,10 +110,7 @@ def _initialize(request: RpcRequest) -> Initialize:
     """
     if request.id is None:
         raise Problem(400, "invalid_request", "initialize needs an id")
-    try:
-        return msgspec.convert(request.params or {}, Initialize)
-    except msgspec.ValidationError as error:
-        raise jsonrpc.invalid_params(str(error)) from None
+    return convert(request.params or {}, Initialize, code=INVALID_PARAMS)
 
 
 def _greeting(session: Session, asked: Initialize) -> dict[str, object]:

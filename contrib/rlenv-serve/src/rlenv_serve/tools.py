@@ -11,8 +11,9 @@ from rlenv_plugin_agent import Harness
 from rlenv_plugin_agent.messages import copies
 
 from .catalog import Served
+from .http.body import convert
 from .http.problems import Problem
-from .jsonrpc import invalid_params
+from .jsonrpc import INVALID_PARAMS
 from .keys import Tenant
 from .sessions import Action, Answer, Session, Sessions
 from .sessions.actions import SUBMIT, SUBMIT_TOOL, call
@@ -83,10 +84,7 @@ def called(params: Mapping[str, object]) -> Action:
     Raises:
         Problem: for parameters that name no tool.
     """
-    try:
-        found = msgspec.convert(params, Called)
-    except msgspec.ValidationError as error:
-        raise invalid_params(f"expected name and arguments of a tool: {error}") from None
+    found = convert(params, Called, "expected name and arguments of a tool: ", INVALID_PARAMS)
     return call(found.name, found.arguments or {})
 
 

@@ -83,6 +83,25 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient
     return made
 
 
+def convert(value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True) -> T:  # fmt: skip
+    """What was decoded as a value of another type.
+
+    Args:
+        value: decoded.
+        kind: the type.
+        said: before what is wrong.
+        code: of the problem.
+        strict: texts are not read as numbers.
+
+    Raises:
+        Problem: 422 for a value that is none of the type.
+    """
+    try:
+        return msgspec.convert(value, kind, strict=strict)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise Problem(422, code, f"{said}{str(error)[:MESSAGE]}") from None
+
+
 def too_deep(depth: int) -> Problem:
     """400."""
     return invalid(f"JSON is nested at most {depth} levels deep", 400)

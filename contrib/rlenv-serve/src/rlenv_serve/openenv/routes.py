@@ -15,7 +15,7 @@ from rlenv_serve.jsonrpc import respond
 from rlenv_serve.tools import harness_of, offered
 
 from .actions import CALL_TOOL, Reset
-from .methods import Methods
+from .methods import methods
 
 TAG = "openenv"
 TALK = ("single-turn", "multi-turn")
@@ -66,7 +66,7 @@ async def names(call: Call) -> object:
 async def rpc(call: Call) -> object:
     """Sessions and tools; each error is one of JSON-RPC, at status 200."""
     served = call.server.catalog.named(call.path["env"])
-    return await respond(call.body, Methods(call.server, call.tenant, served).named)
+    return await respond(call.body, methods(call.server, call.tenant, served))
 
 
 async def stateful(call: Call) -> NoReturn:

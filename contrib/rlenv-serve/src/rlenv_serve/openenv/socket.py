@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 
-import msgspec
 from attrs import frozen
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from rlenv_serve.http.body import convert
 from rlenv_serve.http.origin import check_origin
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.jsonrpc import respond
@@ -22,7 +22,7 @@ from rlenv_serve.tools import listing, tools_of
 
 from .actions import LIST_TOOLS, Reset, action_of, first_seen, observation, stepped, tool_of
 from .frames import error_frame, frame, read_frame
-from .methods import Methods
+from .methods import methods
 from .sessions import OpenEnvSession
 
 logger = logging.getLogger("rlenv_serve")
@@ -67,8 +67,8 @@ class Player:
         if kind == "state":
             return frame("state", await self.server.openenv.state(self.session))
         if kind == "mcp":
-            methods = Methods(self.server, self.session.tenant, self.session.served, self.session)
-            return frame("mcp", await respond(data, methods.named))
+            own = self.session
+            return frame("mcp", await respond(data, methods(self.server, own.tenant, own.served, own)))  # fmt: skip
         if kind not in ("reset", "step"):
             raise Problem(422, "unknown_type", f"no frame has the type {kind!r:.80}; there are reset, step, state, mcp, close")  # fmt: skip
         if not isinstance(data, Mapping):
@@ -77,11 +77,7 @@ class Player:
             return frame("observation", await (self._reset if kind == "reset" else self._step)(data))  # fmt: skip
 
     async def _reset(self, data: Mapping[str, object]) -> object:
-        try:
-            asked = msgspec.convert(data, Reset)
-        except (msgspec.ValidationError, RecursionError) as error:
-            raise invalid(str(error)[:500]) from None
-        return first_seen(await self.server.openenv.reset(self.session, asked))
+        return first_seen(await self.server.openenv.reset(self.session, convert(data, Reset)))
 
     async def _step(self, data: Mapping[str, object]) -> object:
         session = self.session

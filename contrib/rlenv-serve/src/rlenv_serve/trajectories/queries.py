@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, fields
@@ -66,15 +65,9 @@ def select(rows: Iterable[Finished], query: str) -> tuple[list[str], list[Row]]:
 
 def profile(rows: Iterable[Finished], mark: float) -> tuple[list[str], list[Row]]:
     """Means by environment and by whether the reward reached ``mark``."""
-    groups: dict[tuple[str, str], list[Finished]] = {}
-    for row in rows:
-        outcome = "unscored" if row.reward is None else "pass" if row.reward >= mark else "fail"
-        groups.setdefault((row.environment, outcome), []).append(row)
-    told: list[Row] = [
-        (*key, len(found), *(round(mean(getattr(row, name) for row in found), 3) for name in MEASURES))
-        for key, found in sorted(groups.items())
-    ]  # fmt: skip
-    return ["environment", "outcome", "episodes", *MEASURES], told
+    outcome = f"case when reward is null then 'unscored' when reward >= {mark} then 'pass' else 'fail' end"  # fmt: skip
+    means = ", ".join(f"round(avg({name}), 3) as {name}" for name in MEASURES)
+    return select(rows, f"select environment, {outcome} as outcome, count(*) as episodes, {means} from trajectories group by all order by all")  # noqa: S608 - no text of a user # fmt: skip
 
 
 def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
