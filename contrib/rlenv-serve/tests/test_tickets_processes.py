@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -79,16 +80,17 @@ def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(pair: Pair, mon
     monkeypatch.setattr(tickets, "BEAT", 0.05)
     monkeypatch.setattr(tickets, "LEFT", 0.5)
     servers, (one, two) = pair
-    path = ticket(one, "6", Idempotency_Key="k")
-    until(lambda: JUDGED)
+    asked = json.dumps(of("6", "\ud800")).encode()  # a lone surrogate, as a policy may write it
+    path = one("POST", PATH, asked, Prefer="respond-async", Idempotency_Key="k").headers["location"]
+    until(lambda: len(JUDGED) == 2)
     lose(servers[0])
     assert two("GET", path).status == 202
     until(lambda: two("GET", path).status == 202 and servers[1].tickets.live)
     GATE.set()
 
-    assert rewards(done(one, path)) == [1.0]
-    assert rewards(two("POST", PATH, of("6"), Idempotency_Key="k")) == [1.0]
-    assert JUDGED == ["6", "6"]
+    assert rewards(done(one, path)) == [1.0, 0.0]
+    assert rewards(two("POST", PATH, asked, Idempotency_Key="k")) == [1.0, 0.0]
+    assert sorted(JUDGED) == ["6", "6", "\ufffd", "\ufffd"]
 
 
 def test_a_ticket_that_nobody_can_judge_any_more_is_410(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip

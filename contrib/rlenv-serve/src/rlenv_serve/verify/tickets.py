@@ -16,6 +16,7 @@ from secrets import token_hex
 
 import msgspec
 
+from rlenv_serve.http.body import decode
 from rlenv_serve.http.problems import Problem, not_found
 from rlenv_serve.keys import Tenant
 from rlenv_serve.sessions.problems import reused
@@ -32,7 +33,7 @@ BEAT = 1.0  # seconds between signs of life
 LEFT = 10.0  # seconds without one after which another process takes a ticket
 POLL = 0.25  # seconds between looks at a ticket of another process
 KNOWN = 10_000  # tickets of other processes that one remembers
-_request = msgspec.json.Decoder(VerifyRequest).decode
+_DECODER = msgspec.json.Decoder(VerifyRequest)
 
 
 class Tickets:
@@ -119,7 +120,7 @@ class Tickets:
         """Judge what a process that is gone has left."""
         id_, steps = entry.begun.id, await self.journal.steps(entry.begun.id)
         try:
-            asked = _request(steps[0].action)
+            asked = decode(steps[0].action, _DECODER, self._verifier.limits.depth)
             run = await made_run(self._verifier, tenant, asked.environment, asked.items)  # fmt: skip
         except Problem as problem:
             if problem.status == HTTPStatus.TOO_MANY_REQUESTS:
