@@ -103,6 +103,7 @@ def test_nemo_gym_gets_its_request_with_a_reward(ask: Client) -> None:
     assert ask("POST", "/compat/nemo/mine/verify", row("6", answer="6")).body["reward"] == 1.0
     assert ask("POST", "/compat/nemo/mine/verify", row("6")).status == 422
     assert ask("POST", "/compat/nemo/mine/seed_session", {}).body == {}
+    assert ask("GET", "/compat/nemo/mine/reverify_mode").body == "stateless"
 
 
 def test_nemo_gym_gets_a_masked_sample_where_the_verifier_failed_or_503(ask: Client) -> None:
@@ -124,6 +125,28 @@ def test_nemo_gym_conversations_end_with_their_last_message(ask: Client) -> None
     assert ask("POST", "/compat/nemo/mine/verify", asked).body["reward"] == 1.0
     asked["response"] = {"output": [*output, call, result]}  # no answer was given after the result
     assert ask("POST", "/compat/nemo/mine/verify", asked).body["reward"] == 0.0
+
+
+def test_nemo_gym_gets_figures_of_rollouts_without_masked_samples(ask: Client) -> None:
+    path = "/compat/nemo/mine/aggregate_metrics"
+    rows = [
+        {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "mask_sample": False, "id": "a"},
+        {"_ng_task_index": 0, "_ng_rollout_index": 1, "reward": 0.0, "mask_sample": False},
+        {"_ng_task_index": 2, "_ng_rollout_index": 0, "reward": 1.0, "mask_sample": False},
+        {"_ng_task_index": 2, "_ng_rollout_index": 1, "reward": 0.0, "mask_sample": True},
+    ]  # fmt: skip
+    got = ask("POST", path, {"verify_responses": rows}).body
+
+    assert got["agent_metrics"]["mean/reward"] == pytest.approx(2 / 3)
+    assert got["agent_metrics"]["std/reward"] == pytest.approx(3**-0.5)
+    assert got["agent_metrics"]["mean/mask_sample"] == 0.25
+    assert got["key_metrics"] == {name: got["agent_metrics"][name] for name in ("mean/reward", "mean/mask_sample")}  # fmt: skip
+    assert [(each["_ng_task_index"], each["num_rollouts"], each["mean/reward"], each["median/reward"], each["max/reward"], each["min/reward"]) for each in got["group_level_metrics"]] == [(0, 2, 0.5, 0.5, 1.0, 0.0), (2, 2, 1.0, 1.0, 1.0, 1.0)]  # fmt: skip
+    assert ask("POST", path, {"verify_responses": []}).body == {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}  # fmt: skip
+    wild = [{"reward": 1e308}, {"reward": 1e308}, {"reward": 10**300}, {"reward": 1e99}, {"reward": -1e99}]  # fmt: skip
+    assert ask("POST", path, {"verify_responses": wild}).body["key_metrics"] == {"mean/reward": 0.0}
+    assert ask("POST", path, {"verify_responses": [{"_ng_task_index": []}]}).status == 422
+    assert ask("POST", path, {"verify_responses": [6]}).status == 422
 
 
 @pytest.mark.parametrize(

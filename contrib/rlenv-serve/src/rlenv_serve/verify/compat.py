@@ -6,7 +6,9 @@ None of them has a number for "unscored". OpenRLHF and slime ask again after 503
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean, median
 from typing import Annotated
 
 import msgspec
@@ -25,6 +27,8 @@ TAG = "compat"
 LABEL = {
     "label": "task: labels are ids of tasks; answer: they are answers, for keys that may bring them. task by default"
 }
+TASK_INDEX, MASK = "_ng_task_index", "mask_sample"
+LARGEST = 1e100  # of a number in metrics: squares of larger ones are no numbers
 UNSCORED = {"unscored": "error: 503 in place of a masked sample with reward 0"}
 
 
@@ -59,6 +63,20 @@ class NemoRequest(msgspec.Struct):
     response: dict[str, object]
     task_id: str | None = None
     answer: object = None
+
+
+class NemoRollouts(msgspec.Struct):
+    """What NeMo Gym sends of rollouts that have ended: answers of ``/verify`` without their texts."""
+
+    verify_responses: list[dict[str, object]]
+
+
+class NemoMetrics(msgspec.Struct):
+    """What NeMo Gym reads: figures of each task, of all rollouts, and those to show."""
+
+    group_level_metrics: list[dict[str, object]]
+    agent_metrics: dict[str, object]
+    key_metrics: dict[str, object]
 
 
 async def openrlhf(call: Call) -> object:
@@ -102,6 +120,39 @@ async def nemo(call: Call) -> object:
 async def seed(_: Call) -> object:
     """A session of NeMo Gym, which needs none: each response is judged alone."""
     return {}
+
+
+async def reverify(_: Call) -> object:
+    """Whether a rollout may be judged again: always, since a verdict needs nothing else."""
+    return "stateless"
+
+
+async def aggregate(call: Call) -> object:
+    """Mean, maximum, minimum, median and standard deviation of each number of rollouts, by task and of all.  Masked samples
+    have no numbers: they count in ``mask_sample`` alone."""
+    groups: dict[int, list[Mapping[str, object]]] = {}
+    for row in (rows := call.read(NemoRollouts).verify_responses):
+        if not isinstance(index := row.get(TASK_INDEX, 0), int):
+            raise invalid(f"{TASK_INDEX} is the number of a task, not {index!r:.80}")
+        groups.setdefault(index, []).append(row)
+    by_task = [_figures(groups[index]) | {TASK_INDEX: index, "num_rollouts": len(groups[index])} for index in sorted(groups)]  # fmt: skip
+    whole = _figures(rows)
+    return NemoMetrics(by_task, whole, {name: value for name, value in whole.items() if name.startswith("mean/")})  # fmt: skip
+
+
+def _figures(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    columns: dict[str, list[float]] = {}
+    for row in rows:
+        used = {MASK: row.get(MASK)} if row.get(MASK) else row
+        for name, value in used.items():
+            if isinstance(value, int | float) and abs(value) < LARGEST and not name.startswith("_ng_"):  # fmt: skip
+                columns.setdefault(name, []).append(float(value))
+    return {f"{name}/{column}": of(values) for name, of in FIGURES.items() for column, values in columns.items()}  # fmt: skip
+
+
+def _deviation(values: Sequence[float]) -> float:
+    mean = fmean(values)
+    return math.sqrt(math.fsum((each - mean) ** 2 for each in values) / max(1, len(values) - 1))
 
 
 def _task(call: Call, prompt: str, label: object, index: int) -> str | NewTask:
@@ -175,10 +226,13 @@ def _objects(values: object) -> Iterator[Mapping[str, object]]:
     return (each for each in values if isinstance(each, Mapping)) if isinstance(values, list) else iter(())  # fmt: skip
 
 
+FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min, "median": median, "std": _deviation}  # fmt: skip
 _OPEN = msgspec.json.Decoder(dict[str, object])
 ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("POST", "/compat/openrlhf/{env}", openrlhf, "Rewards as OpenRLHF asks for them", OpenRlhfRequest, OpenRlhfAnswer, tag=TAG, errors=(404, 503), query=LABEL),
     Endpoint("POST", "/compat/slime/{env}", slime, "A reward as slime asks for it", SlimeRequest, float, tag=TAG, errors=(404, 503), query=LABEL),
     Endpoint("POST", "/compat/nemo/{env}/verify", nemo, "A verification as NeMo Gym asks for it", NemoRequest, dict[str, object], tag=TAG, errors=(404, 503), query=UNSCORED),
     Endpoint("POST", "/compat/nemo/{env}/seed_session", seed, "A session of NeMo Gym, of which there is no need", dict[str, object], dict[str, object], tag=TAG),
+    Endpoint("POST", "/compat/nemo/{env}/aggregate_metrics", aggregate, "Figures of rollouts as NeMo Gym asks for them", NemoRollouts, NemoMetrics, tag=TAG),
+    Endpoint("GET", "/compat/nemo/{env}/reverify_mode", reverify, "Whether NeMo Gym may have rollouts judged again", None, str, tag=TAG),
 )  # fmt: skip
