@@ -17,6 +17,7 @@ from rlenv_plugin_cuda import choosing
 from rlenv_plugin_cuda.artifacts import Runs, Trial
 from rlenv_plugin_cuda.box import Box
 from rlenv_plugin_cuda.cases import cases_of
+from rlenv_plugin_cuda.gpu.plans import Plan, Step
 from rlenv_plugin_cuda.lang_cuda import native
 from rlenv_plugin_cuda.lang_cuda.backend import ORDERS, _trial, _trials
 from rlenv_plugin_cuda.reading import kernel_of
@@ -180,22 +181,38 @@ def test_what_a_process_says_of_itself_is_cut_and_is_only_words() -> None:
 
 
 class Dead:
-    """A session whose program ended before it read anything."""
+    """A session whose program ended before it read anything, and what it said before."""
+
+    def __init__(self, said: bytes) -> None:
+        self.said = said
 
     async def send(self, _: bytes) -> None:
         raise ChannelEnded("the program no longer reads")
+
+    async def recv(self, _: int, __: float) -> bytes:
+        if not self.said:
+            raise ChannelEnded("the program closed its channel, or ended")
+        return self.said
 
     async def finish(self, _: float) -> Exit:
         return Exit(-11, "signal")
 
 
-def test_a_program_that_ends_before_it_is_asked_is_the_answers_loss() -> None:
+@pytest.mark.parametrize(
+    ("said", "broken"),
+    [(b"", "crash"), (struct.pack("<3Q", 1, 0, 0) + b"shared:too much", "shared")],
+    ids=["nothing", "why"],
+)
+def test_a_program_that_ends_before_it_is_asked_is_the_answers_loss(said: bytes, broken: str) -> None:  # fmt: skip
     kernel = kernel_of(vadd(hidden=[{"n": 3}], dists=["normal"]))
-    cases: Any = [(case, None) for case in cases_of(kernel, b"k" * 32)]
-    session: Any = Dead()
+    cases: Any = [
+        (case, Plan((), (Step("k", "", (1, 1, 1), (1, 1, 1), 0, ()),)))
+        for case in cases_of(kernel, b"k" * 32)
+    ]
+    session: Any = Dead(said)
     trials, place = asyncio.run(_trials(session, b"2", ["k"], cases, Box()))
 
-    assert ([one.broken for one in trials], place) == (["crash"], 0)
+    assert ([one.broken for one in trials], place) == ([broken], 0)
 
 
 def test_every_order_of_threads_has_to_be_right() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 
 from attrs import evolve, frozen
 from rlenv import Fault, VerifierFault
@@ -97,9 +98,9 @@ async def _trials(
     trials: list[Trial] = []
     at = 0
     try:
-        await session.send(hello)
+        await _send(session, hello)
         for place, (case, plan) in enumerate(cases):
-            await session.send(_order(case, plan, names))
+            await _send(session, _order(case, plan, names))
             sizes = [len(poison) for poison in case.poison]
             frame = await session.recv(1024 + ORDERS * sum(sizes), seconds[place])
             trials.append(_trial(empty_trial(place, plan), frame, sizes))
@@ -111,6 +112,12 @@ async def _trials(
         exit_ = await session.finish(0.2 if isinstance(error, ChannelEnded) else 0)
         trials.append(lost(len(trials), error, exit_))
     return trials, at
+
+
+async def _send(session: Session, frame: bytes) -> None:
+    """Send it, also to a program that has ended: what it said before is then read."""
+    with suppress(ChannelEnded):
+        await session.send(frame)
 
 
 def _order(case: Case, plan: Plan, names: Sequence[str]) -> bytes:
@@ -158,14 +165,11 @@ def _trial(empty: Trial, frame: bytes, sizes: Sequence[int]) -> Trial:
         return evolve(empty, broken=what[:40] or "error", said=said[:300], line=line)
     if status != bytes(8) or len(frame) != 8 + ORDERS * sum(sizes):
         return evolve(empty, broken="lost", said="no outputs of the right size came back")
-    rounds, at = [], 8
-    for _ in range(ORDERS):
-        parts = []
-        for size in sizes:
-            parts.append(frame[at : at + size])
-            at += size
-        rounds.append(tuple(parts))
-    first, *others = rounds
+    parts, count = (
+        struct.unpack("8x" + ORDERS * "".join([f"{n}s" for n in sizes]), frame),
+        len(sizes),
+    )
+    first, *others = [parts[n * count : (n + 1) * count] for n in range(ORDERS)]
     return evolve(empty, outputs=first, orders=[one for one in others if one != first])
 
 
