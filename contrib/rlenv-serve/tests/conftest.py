@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
 from rlenv_serve import Server
-from serving import Client, broken, running, served, single, sums
+from serving import Client, Clock, broken, running, served, single, sums
 
 
 @pytest.fixture
@@ -22,3 +22,12 @@ def ask() -> Iterator[Client]:
         yield client
     for each in catalog.values():
         each.env.close()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which episodes and sessions get old."""
+    made = Clock()
+    for module in ("ors.sessions", "state.age", "state.memory"):
+        monkeypatch.setattr(f"rlenv_serve.{module}.time", made)
+    return made

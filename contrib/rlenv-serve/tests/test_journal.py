@@ -14,6 +14,7 @@ from journals import ENDED, Opener, begun, opened, taken
 from rlenv_serve.state import open_journal
 from rlenv_serve.state.journal import Entry, Journal
 from rlenv_serve.state.memory import MemoryJournal
+from serving import Clock
 from stores import state_of
 
 FIRST, SECOND, OTHER = begun(1), begun(2), begun(99, tenant="bob")
@@ -206,17 +207,17 @@ def test_the_newest_episodes_come_first_and_each_tenant_sees_its_own(play: Play)
     play(work)
 
 
-def test_an_episode_expires_when_nothing_was_written_to_it(play: Play) -> None:
+def test_an_episode_expires_when_nothing_was_written_to_it(play: Play, clock: Clock) -> None:
     async def work(journal: Journal) -> None:
         await journal.begin(FIRST, 9)
         await journal.begin(begun(2, key="k"), 9)
-        await asyncio.sleep(0.4)
+        clock.moved += 2000
         await journal.commit(FIRST.id, taken(1))
-        assert await journal.expire(0.3) == 1
+        assert await journal.expire(1000) == 1
         assert await journal.find(SECOND.id) is None
         assert await journal.find(FIRST.id) == Entry(FIRST, 1)
         assert await journal.begin(begun(4, key="k"), 2)
-        assert await journal.expire(60) == 0
+        assert await journal.expire(1000) == 0
 
     play(work)
 
@@ -238,10 +239,10 @@ def test_a_jump_of_the_clock_makes_no_episode_old(play: Play, jump: float) -> No
     async def work(journal: Journal) -> None:
         await journal.begin(FIRST, 9)
         with mock.patch("time.time", return_value=time.time() + jump):
-            assert await journal.expire(5) == 0
+            assert await journal.expire(1000) == 0
             await journal.begin(SECOND, 9)
-            assert await journal.expire(5) == 0
-        assert await journal.expire(5) == 0
+            assert await journal.expire(1000) == 0
+        assert await journal.expire(1000) == 0
         await asyncio.sleep(0.1)
         assert await journal.expire(0.05) == 2
 
@@ -353,17 +354,17 @@ def test_two_servers_see_the_same_and_only_one_of_them_takes_a_step(opener: Open
 
 
 @shared
-def test_time_without_a_server_makes_no_episode_old_and_time_with_one_does(opener: Opener) -> None:
+def test_time_without_a_server_makes_no_episode_old_and_time_with_one_does(opener: Opener, clock: Clock) -> None:  # fmt: skip
     async def work() -> None:
         async with opened(opener) as journal:
             await journal.begin(FIRST, 9)
-        await asyncio.sleep(0.5)
+        clock.moved += 5000
         async with opened(opener) as journal:
-            assert await journal.expire(0.4) == 0
-            await asyncio.sleep(0.25)
-            assert await journal.expire(0.4) == 0
+            assert await journal.expire(4000) == 0
+            clock.moved += 2500
+            assert await journal.expire(4000) == 0
         async with opened(opener) as journal:
-            await asyncio.sleep(0.25)
-            assert await journal.expire(0.4) == 1
+            clock.moved += 2500
+            assert await journal.expire(4000) == 1
 
     asyncio.run(work())

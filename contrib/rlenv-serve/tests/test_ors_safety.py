@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from threading import Event
 
 import pytest
 from ors_wire import Ors, begun, echoes, joined, slow_environment, talk
@@ -13,7 +14,7 @@ from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
 from rlenv_serve.state import open_journal
-from serving import SECRET, TASKS, Client, running, same, served, sums
+from serving import SECRET, TASKS, Client, Clock, running, same, served, sums
 
 
 def test_no_answer_leaves_the_server() -> None:
@@ -109,13 +110,13 @@ def test_a_flood_of_sessions_is_bounded_and_costs_nothing() -> None:
             assert sessions[-1].create().status == 200
 
 
-def test_a_client_that_is_silent_loses_its_session() -> None:
+def test_a_client_that_is_silent_loses_its_session(clock: Clock) -> None:
     with sums() as env:
-        server = Server(served(env), limits=Limits(idle=0.3))
+        server = Server(served(env), limits=Limits(idle=3000))
         with running(server) as ask:
             silent, there = begun(ask), begun(ask)
             for _ in range(5):
-                asyncio.run(asyncio.sleep(0.1))
+                clock.moved += 1000
                 assert there("POST", "/ping").status == 200
             begun(ask)
 
@@ -123,8 +124,8 @@ def test_a_client_that_is_silent_loses_its_session() -> None:
             assert there("GET", "/prompt").status == 200
 
 
-def test_a_client_that_talks_to_another_server_keeps_its_session(tmp_path: Path) -> None:
-    state, limits = f"sqlite:{tmp_path / 'state.db'}", Limits(idle=0.3)
+def test_a_client_that_talks_to_another_server_keeps_its_session(tmp_path: Path, clock: Clock) -> None:  # fmt: skip
+    state, limits = f"sqlite:{tmp_path / 'state.db'}", Limits(idle=3000)
     with (
         sums() as env,
         running(Server(served(env), limits=limits, journal=open_journal(state))) as first,
@@ -133,7 +134,7 @@ def test_a_client_that_talks_to_another_server_keeps_its_session(tmp_path: Path)
         session = begun(first)
         session.ask = second
         for _ in range(5):
-            asyncio.run(asyncio.sleep(0.1))
+            clock.moved += 1000
             assert session("POST", "/ping").status == 200
         begun(first)
         run = session.call("add", a=1, b=2)
@@ -158,13 +159,14 @@ def test_bodies_that_are_large_deep_or_no_json_are_4xx() -> None:
 
 def test_an_episode_that_begins_slowly_is_503_until_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(ors_sessions, "SETUP", 0.2)
-    with slow_environment(1.0) as env, running(Server(served(env))) as ask:
+    with slow_environment(begins := Event()) as env, running(Server(served(env))) as ask:
         session = begun(ask)
         assert session.create().status == 400
         assert session("POST", "/ping").status == 200
         starting = session("GET", "/prompt")
         assert (starting.status, starting.headers["x-backend-state"], starting.headers["retry-after"]) == (503, "starting", "2")  # fmt: skip
         assert session("POST", "/call", {"name": "submit", "input": {"answer": "6"}}).status == 503
+        begins.set()
         while (got := session("GET", "/prompt")).status == 503:
             pass
         assert [each["text"] for each in got.body] == ["What is 0 + 0?", "Go on."]
@@ -173,27 +175,31 @@ def test_an_episode_that_begins_slowly_is_503_until_it_has_begun(monkeypatch: py
 
 def test_an_episode_that_cannot_begin_says_so_and_may_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(ors_sessions, "SETUP", 0.2)
-    with slow_environment(0.6, fails=True) as env:
+    with slow_environment(begins := Event(), fails=True) as env:
         server = Server(served(env))
         with running(server) as ask:
             session = begun(ask)
+            begins.set()
             while (got := session("GET", "/prompt")).headers.get("x-backend-state"):
                 pass
 
             assert (got.status, got.body["code"]) == (503, "environment_failed")
             assert SECRET not in str(got)
             assert session("GET", "/prompt").status == 404
+            begins.clear()
             assert session.create().status == 200
+            begins.set()
 
 
 def test_a_session_that_is_deleted_while_it_begins_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(ors_sessions, "SETUP", 0.1)
-    with slow_environment(0.5) as env:
+    with slow_environment(begins := Event()) as env:
         server = Server(served(env), limits=Limits(episodes=1))
         with running(server) as ask:
             session = begun(ask)
             assert session("POST", "/delete").status == 200
             assert session("GET", "/prompt").status in (410, 503)
+            begins.set()
             while server.ors._runs or server.ors._opening:
                 asyncio.run(asyncio.sleep(0.05))
 

@@ -30,6 +30,6 @@ def test_background_work_that_drops_a_cancellation_does_not_keep_a_server(
             async with server.running():
                 await asyncio.sleep(0.01)
 
-    asyncio.run(asyncio.wait_for(serve(), 20))
+    asyncio.run(asyncio.wait_for(serve(), 50))
 
     assert dropped == [True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from rlenv import Environment, Outcome, stage
@@ -184,32 +186,55 @@ def test_a_key_is_its_tenant_s(tmp_path: Path) -> None:
         assert ask("POST", PATH, of("single", ("t3", "7")), Idempotency_Key="k").status == 401
 
 
-def wait(visible: str) -> float:
-    time.sleep(float(visible))
+@stage(default_timeout=300.0)
+def gated(visible: str) -> float:
+    """1, as soon as the file exists that the response names; beside it is written how often this began."""
+    gate = Path(visible)
+    with gate.with_name(f"{gate.name}-begun").open("a") as begun:
+        begun.write("x")
+    time.sleep(0.05)  # what a response costs at least: only what keeps a worker is held back
+    while not gate.exists():
+        time.sleep(0.01)
     return 1.0
 
 
+class Gates(NamedTuple):
+    """A verifier in three workers, which judges a response when its gate is open."""
+
+    env: Environment
+    opened: str
+    closed: str
+
+    def open(self) -> None:
+        Path(self.closed).touch()
+
+    def begun(self) -> int:
+        """How many responses have begun to wait at the closed gate."""
+        file = Path(f"{self.closed}-begun")
+        return file.stat().st_size if file.exists() else 0
+
+
 @pytest.fixture
-def slow() -> Iterator[Environment]:
-    """A verifier in workers that sleeps for as long as the response says."""
-    with Environment("slow", wait, TASKS) as env:
-        assert [v.reward for v in env.evaluate_many([(TASKS[0], "0.3")] * 8)] == [
-            1.0
-        ] * 8  # all workers have started
-        yield env
+def gates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gates]:
+    for module in ("rlenv.workers.pool", "rlenv_serve.http.turns"):
+        monkeypatch.setattr(f"{module}.usable_cpus", lambda: 3)
+    opened, closed = tmp_path / "opened", tmp_path / "closed"
+    opened.touch()
+    with Environment("gated", gated, TASKS) as env:
+        begun = env.evaluate_many([(TASKS[0], str(opened))] * 8)
+        assert [v.reward for v in begun] == [1.0] * 8  # all workers have started
+        yield Gates(env, str(opened), str(closed))
+        closed.touch()
 
 
-def test_what_is_not_done_at_the_deadline_is_unscored_and_the_rest_is_not(
-    slow: Environment,
-) -> None:
-    with running(Server(served(slow), limits=Limits(deadline=1.0))) as ask:
-        began = time.monotonic()
-        got = ask("POST", PATH, of("slow", ("t1", "0"), ("t2", "20"), ("t3", "0.01")))
+def test_what_is_not_done_at_the_deadline_is_unscored_and_the_rest_is_not(gates: Gates) -> None:
+    with running(Server(served(gates.env), limits=Limits(deadline=4.0))) as ask:
+        pairs = (("t1", gates.opened), ("t2", gates.closed), ("t3", gates.opened))
+        got = ask("POST", PATH, of("gated", *pairs))
         found = [(each["reward"], each["fault"]) for each in got.body["results"]]
 
         assert found == [(1.0, None), (None, "deadline"), (1.0, None)]
-        assert ask("POST", PATH, of("slow", ("t2", "20"))).body["results"][0]["reward"] is None
-        assert time.monotonic() - began < 6
+        assert ask("POST", PATH, of("gated", pairs[1])).body["results"][0]["reward"] is None
 
 
 def test_a_worker_that_dies_touches_no_other_response() -> None:
@@ -226,34 +251,30 @@ def dies(visible: str) -> float:
     return 1.0
 
 
-def test_a_client_that_goes_away_ends_its_request(slow: Environment) -> None:
-    server = Server(served(slow), limits=Limits(running=2))
+def test_a_client_that_goes_away_ends_its_request(gates: Gates) -> None:
+    server = Server(served(gates.env), limits=Limits(running=2))
     with running(server) as ask:
         for accept in ("application/json", "application/x-ndjson"):
             connection = http.client.HTTPConnection("127.0.0.1", ask.port)
-            body = json.dumps(of("slow", *[("t1", "0.2")] * 500))
+            body = json.dumps(of("gated", *[("t1", gates.closed)] * 500))
             connection.request("POST", PATH, body, {"Accept": accept})
-            while not server.turns.running:
-                time.sleep(0.01)
+            until(lambda: server.turns.running)
             connection.close()
-            ends = time.monotonic() + 5
-            while server.turns.running and time.monotonic() < ends:
-                time.sleep(0.01)
-            assert (server.turns.running, server.turns.waiting) == ({}, {})
+            until(lambda: (server.turns.running, server.turns.waiting) == ({}, {}))
 
 
-def test_a_request_with_a_key_goes_on_without_its_client(slow: Environment) -> None:
-    with running(Server(served(slow))) as ask:
-        asked = json.dumps(of("slow", ("t1", "0.5"))).encode()
+def test_a_request_with_a_key_goes_on_without_its_client(gates: Gates) -> None:
+    with running(Server(served(gates.env))) as ask:
+        asked = json.dumps(of("gated", ("t1", gates.closed))).encode()
         connection = http.client.HTTPConnection("127.0.0.1", ask.port)
         connection.request("POST", PATH, asked, {"Idempotency-Key": "k"})
-        time.sleep(0.2)
+        until(gates.begun)
         connection.close()
-        time.sleep(0.6)
-        began = time.monotonic()
+        time.sleep(0.2)  # a server that ends such a request has time to do so
+        gates.open()
 
         assert ask("POST", PATH, asked, Idempotency_Key="k").body["results"][0]["reward"] == 1.0
-        assert time.monotonic() - began < 0.4
+        assert gates.begun() == 1
 
 
 @stage(where="inline")
@@ -264,7 +285,7 @@ def wordy(visible: str) -> Outcome:
 def test_a_large_request_leaves_the_loop_free() -> None:
     server, worst = Server(served(Environment("wordy", wordy, TASKS))), [0.0]
 
-    async def play() -> None:
+    async def play() -> float:
         async def tick() -> None:
             while True:  # CPU time of one turn of the loop: others may have the cores meanwhile
                 began = time.thread_time()
@@ -278,72 +299,63 @@ def test_a_large_request_leaves_the_loop_free() -> None:
         found = await jobs(server.catalog["wordy"], [Item("t3", "6" * 1000)] * 1024, LOCAL, 1024)
         run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
         await run.play()  # the first response of a stage may import
-        ticks = asyncio.create_task(tick())
-        await asyncio.sleep(0.01)
-        worst[0] = 0.0
-        run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
-        await run.play()
-        assert len(await run.encoded()) == 1024
-        await asyncio.sleep(0.01)
+        ticks, least = asyncio.create_task(tick()), float("inf")
+        gc.freeze()  # what other tests left is not searched in a turn of this loop
+        for _ in range(
+            3
+        ):  # a host that takes the core of a virtual machine away counts as CPU time
+            await asyncio.sleep(0.01)
+            worst[0] = 0.0
+            run = Run(server.verifier, LOCAL, server.catalog["wordy"], found)
+            await run.play()
+            assert len(await run.encoded()) == 1024
+            await asyncio.sleep(0.01)
+            least = min(least, worst[0])
         ticks.cancel()
+        gc.unfreeze()
+        return least
 
-    asyncio.run(play())
-    assert worst[0] < 0.010
-
-
-@stage(default_timeout=300.0)
-def gated(visible: str) -> float:
-    """1, as soon as the file exists that the response names; one beside it tells that this has begun."""
-    gate = Path(visible)
-    gate.with_name(f"{gate.name}-{os.getpid()}").touch()
-    time.sleep(0.05)  # what a response costs at least: only what keeps a worker is held back
-    while not gate.exists():
-        time.sleep(0.01)
-    return 1.0
+    assert asyncio.run(play()) < 0.010
 
 
-def test_a_tenant_that_asks_for_much_does_not_slow_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_tenant_that_asks_for_much_does_not_slow_another(tmp_path: Path, gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     """Of three workers a flood gets two, however long it keeps them: another tenant waits for none of it."""
-    for module in ("rlenv.workers.pool", "rlenv_serve.http.turns"):
-        monkeypatch.setattr(f"{module}.usable_cpus", lambda: 3)
     monkeypatch.setattr("rlenv_serve.http.turns.RECENT", 3600.0)  # also where a step takes long
-    file, closed, opened = tmp_path / "keys.toml", tmp_path / "closed", tmp_path / "opened"
+    file, answers = tmp_path / "keys.toml", list[Answered]()
     keys = [add_key(file, name, answers=False, operator=False) for name in ("much", "little")]
-    opened.touch()
-    answers = list[Answered]()
-    with Environment("gated", gated, TASKS) as env, running(Server(served(env), keys=Keys.from_file(file))) as ask:  # fmt: skip
+    with running(Server(served(gates.env), keys=Keys.from_file(file))) as ask:
         much, little = (Client(ask.port, {"X-API-Key": key}) for key in keys)
-        asked = of("gated", ("t1", str(opened)))
+        asked = of("gated", ("t1", gates.opened))
         for each in (much, little):  # the server has learned what a response costs, and of both
             assert each("POST", PATH, asked).body["results"][0]["reward"] == 1.0
-        flood = of("gated", *[("t2", str(closed))] * 70)
+        flood = of("gated", *[("t2", gates.closed)] * 70)
         thread = threading.Thread(target=lambda: answers.append(much("POST", PATH, flood)))
         thread.start()
         try:
-            until(lambda: len([*tmp_path.glob("closed-*")]) >= 2)
+            until(lambda: gates.begun() >= 2)
             for _ in range(8):
                 assert little("POST", PATH, asked).body["results"][0]["reward"] == 1.0
-            begun = len([*tmp_path.glob("closed-*")])  # none of which has ended
+            begun = gates.begun()  # none of which has ended
         finally:
-            closed.touch()
+            gates.open()
             thread.join()
 
     assert begun == 2
     assert [each["reward"] for each in answers[0].body["results"]] == [1.0] * 70
 
 
-def test_requests_that_wait_are_counted_and_too_many_are_429(slow: Environment) -> None:
-    asked = of("slow", ("t1", "1"))
-    with running(Server(served(slow), limits=Limits(running=1, waiting=2))) as ask:
+def test_requests_that_wait_are_counted_and_too_many_are_429(gates: Gates) -> None:
+    asked = of("gated", ("t1", gates.closed))
+    with running(Server(served(gates.env), limits=Limits(running=1, waiting=2))) as ask:
         threads = [threading.Thread(target=ask, args=("POST", PATH, asked)) for _ in range(3)]
         for thread in threads:
             thread.start()
-        ends = time.monotonic() + 5
-        while (waiting := b"rlenv_requests_waiting 2.0" in ask("GET", "/metrics").body) is False and time.monotonic() < ends:  # fmt: skip
-            time.sleep(0.01)
-        over = ask("POST", PATH, asked)
-        for thread in threads:
-            thread.join()
+        try:
+            until(lambda: b"rlenv_requests_waiting 2.0" in ask("GET", "/metrics").body)
+            over = ask("POST", PATH, asked)
+        finally:
+            gates.open()
+            for thread in threads:
+                thread.join()
 
-    assert waiting
     assert (over.status, over.body["code"], over.headers["retry-after"]) == (429, "too_many_requests", "1")  # fmt: skip

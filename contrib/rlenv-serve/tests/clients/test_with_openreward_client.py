@@ -223,8 +223,9 @@ def test_pings_keep_a_long_call_alive(client: Any, monkeypatch: pytest.MonkeyPat
 
 def test_an_episode_that_begins_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ors_sessions, "SETUP", 0.2)
+    threading.Timer(2.5, (begins := threading.Event()).set).start()
     with (
-        slow_environment(2.5) as env,
+        slow_environment(begins) as env,
         running(Server(served(env))) as ask,
         connected(ask.url) as client,
         client.environments.get("slow").session(split="train", index=3) as session,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,8 +117,9 @@ def test_a_call_is_made_once_although_its_stream_breaks(server: Client) -> None:
 
 def test_an_episode_that_begins_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ors_sessions, "SETUP", 0.5)
+    threading.Timer(1.2, (begins := threading.Event()).set).start()
     with (
-        slow_environment(1.2) as env,
+        slow_environment(begins) as env,
         running(Server(served(env))) as ask,
         ORS(ask.url) as client,
         client.environment("slow").session(split="train", index=3) as session,

@@ -23,6 +23,7 @@ from rlenv_serve.trajectories.archive import Archive
 from rlenv_serve.trajectories.store import TrajectoryStore
 
 DRAWN = itertools.count()
+ASLEEP = list[float]()  # the sleeps that have begun
 
 
 @tool(where="inline", deterministic=True)
@@ -50,6 +51,7 @@ async def sleep(seconds: float) -> str:
     Args:
         seconds: how long.
     """
+    ASLEEP.append(seconds)
     await asyncio.sleep(seconds)
     return "awake"
 
@@ -102,6 +104,13 @@ async def server(env: Environment, folder: Path, **limits: Any) -> AsyncIterator
     finally:
         await found.close()
         await journal.close()
+
+
+async def asleep(*seconds: float) -> None:
+    """Until the tool has begun to sleep so long, for each."""
+    while not {*seconds} <= {*ASLEEP}:
+        await asyncio.sleep(0.01)
+    ASLEEP.clear()
 
 
 async def begin(found: Sessions, key: str = "") -> str:

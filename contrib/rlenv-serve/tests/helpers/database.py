@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from serving import reserved_port
 
 
 def programs() -> Path:
@@ -32,9 +32,7 @@ class PostgreSQL:
     def __init__(self, folder: Path) -> None:
         self._bin, self._data = programs(), folder / "data"
         self._as = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = reserved_port()
         if self._as:
             shutil.chown(folder, "postgres")
         self._folder = folder

@@ -10,7 +10,6 @@ import itertools
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,11 +17,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from attrs import define, field
-from serving import Answered, Client
+from serving import Answered, Client, reserved_port, until
 
 FILES = {
     "env.toml": """
@@ -48,7 +48,7 @@ def count(context: ToolContext) -> int:
     return context.turn
 ''',
 }
-LATE = 60.0  # seconds in which a request must be answered, kills included
+LATE = 120.0  # seconds in which a request must be answered, kills included
 
 
 class Killed(Protocol):
@@ -65,12 +65,6 @@ def environment(folder: Path) -> Path:
     return folder / "env.toml"
 
 
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 class Process:
     """``rlenv serve`` on a port of its own, which stays the same.
 
@@ -80,7 +74,7 @@ class Process:
     """
 
     def __init__(self, env: Path, state: str) -> None:
-        self.port, self.ready = free_port(), list[float]()
+        self.port, self.ready = reserved_port(), list[float]()
         self.command = [sys.executable, "-m", "rlenv", "serve", str(env), "--port", str(self.port), "--state", state]  # fmt: skip
         self.command += ["--trajectories", "memory:"]
         self.start()
@@ -127,6 +121,15 @@ class Load:
     failed: list[str] = field(factory=list)
     retried: int = 0
     stopped: threading.Event = field(factory=threading.Event)
+
+    @property
+    def steps(self) -> int:
+        """How many were acknowledged."""
+        return sum(map(len, [*self.played.values()]))
+
+    def is_past(self, steps: int) -> bool:
+        """Whether more were acknowledged, or none will be."""
+        return self.steps > steps or bool(self.failed)
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answered:
         """Ask until it is answered."""
@@ -178,7 +181,7 @@ class Load:
             for key, body, got in steps[:: max(1, len(steps) - 1)]:
                 again = self.ask("POST", f"{path}/steps", body, Idempotency_Key=key)
                 assert (again.status, again.body) == (got.status, got.body), (again, got)
-        return sum(map(len, self.played.values()))
+        return self.steps
 
 
 @contextmanager
@@ -204,7 +207,8 @@ def kill_under_load(
     draw = random.Random(kills)
     with under_load(ports, clients=6) as load:
         for _ in range(kills):
-            time.sleep(draw.uniform(pause / 3, pause))
+            until(partial(load.is_past, load.steps + 12))
+            time.sleep(draw.uniform(0, pause))
             killed()
             assert not load.failed, load.failed
         time.sleep(pause)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Iterator
+from threading import Event
 from typing import Any, NamedTuple
 
 from rlenv import Environment, Task, stage
@@ -122,6 +124,18 @@ def sleep(seconds: float) -> str:
     return "awake"
 
 
+@tool
+def gate(path: str) -> str:
+    """Wait for a file.
+
+    Args:
+        path: of the file.
+    """
+    while not os.path.exists(path):
+        time.sleep(0.01)
+    return "open"
+
+
 @tool(where="inline")
 def fail() -> str:
     """Fail, by no act of the policy."""
@@ -130,7 +144,7 @@ def fail() -> str:
 
 def echoes() -> Environment:
     """Tools whose answers test the transport."""
-    tools = [echo, spaces, sleep, fail]
+    tools = [echo, spaces, sleep, gate, fail]
     return Environment("echoes", same, TASKS, tables={"harness": Harness("tool-use", tools=tools)})
 
 
@@ -162,12 +176,13 @@ def talk() -> Environment:
     return Environment("talk", judged, tasks)
 
 
-def slow_environment(seconds: float, *, fails: bool = False) -> Environment:
-    """A user whose opening takes long."""
+def slow_environment(begins: Event, *, fails: bool = False) -> Environment:
+    """A user whose opening waits for an event."""
 
     async def user(action: object) -> str:
         if action is None:
-            await asyncio.sleep(seconds)
+            while not begins.is_set():
+                await asyncio.sleep(0.01)
             if fails:
                 raise RuntimeError(SECRET)
         return "Go on."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -61,6 +62,30 @@ def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
     while not holds():
         assert time.monotonic() < ends, f"did not come within {seconds:g} s"
         time.sleep(0.01)
+
+
+_RESERVED = list[socket.socket]()
+
+
+def reserved_port() -> int:
+    """A port that no other process is given while this one lives; who sets SO_REUSEADDR may listen on it."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    _RESERVED.append(held)
+    return int(held.getsockname()[1])
+
+
+class Clock:
+    """``time`` for modules that read how late it is, with a monotonic clock that a test moves on."""
+
+    moved = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.moved
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
 
 
 @contextmanager

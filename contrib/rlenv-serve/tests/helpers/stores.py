@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from serving import reserved_port
 
 
 class RedisServer:
@@ -24,9 +24,7 @@ class RedisServer:
     def __init__(self, folder: Path) -> None:
         if (program := shutil.which("redis-server")) is None:
             pytest.skip("redis-server is not installed: apt-get install redis-server")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = reserved_port()
         self.url = f"redis://127.0.0.1:{port}/0"
         settings = {"bind": "127.0.0.1", "port": port, "dir": folder, "appendonly": "yes", "appendfsync": "always", "save": ""}  # fmt: skip
         self.command = [program, *(str(each) for name, value in settings.items() for each in (f"--{name}", value))]  # fmt: skip

@@ -17,9 +17,9 @@ STEP = 1 << 10  # bytes of a step besides what it holds
 @define
 class _Kept:
     begun: Begun
+    written: float
     taken: list[Taken] = field(factory=list)
     ended: Ended | None = None
-    written: float = field(factory=time.monotonic)
 
     @property
     def entry(self) -> Entry:
@@ -54,7 +54,8 @@ class MemoryJournal:
             return None
         if begun.key:
             self._by_key[begun.tenant, begun.key] = begun.id
-        self._kept[begun.id], self._open[begun.id] = _Kept(begun), begun.tenant
+        written = time.monotonic()
+        self._kept[begun.id], self._open[begun.id] = _Kept(begun, written), begun.tenant
         return begun
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
