@@ -97,12 +97,9 @@ async def begin(call: Call) -> object:
 
 async def step(call: Call) -> object:
     """Take a step: ``{"action": TOOL, ...arguments}``, ``{"action": "submit", "answer": ...}``, or ``{"action": "message", "content": ...}``."""
-    id_ = call.path["id"]
-    action = _action(call.read(dict))
+    id_, action, key = call.path["id"], _action(call.read(dict)), idempotency_key(call)
     async with call.server.turns.of(call.tenant.name):
-        answer = await call.server.sessions.step(
-            call.tenant, id_, action, key=idempotency_key(call)
-        )
+        answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
     return StepTaken(id_, answer.number, answer.messages, answer.text, answer.done, answer.stop or None, answer.reward, answer.fault or None, answer.value)  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from functools import partial
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
-from rlenv_serve.catalog import Served
 from rlenv_serve.http.body import decode
 from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import Problem, invalid, not_found
@@ -15,8 +14,8 @@ from rlenv_serve.sessions import Answer, Session
 from rlenv_serve.sessions.actions import SUBMIT
 from rlenv_serve.sessions.actions import call as action_of
 from rlenv_serve.state.journal import Entry
-from rlenv_serve.verify.requests import Job
-from rlenv_serve.verify.run import Run
+from rlenv_serve.verify.requests import Item
+from rlenv_serve.verify.run import Run, made_run
 
 from . import blocks
 from .blocks import Object
@@ -61,13 +60,12 @@ async def score_group(call: Call) -> object:
     if not scores_groups(served):
         raise not_found(f"{served.name} does not implement score_group: its verdicts need more than the text of a response")  # fmt: skip
     asked = call.read(Group)
-    if len(asked.candidates) > (most := call.server.limits.items):
-        raise invalid(f"a group has at most {most:,} candidates")
     texts = [blocks.response(each.messages) for each in asked.candidates]
     if None in texts:
         raise invalid(f"candidates[{texts.index(None)}] has no message of the assistant")
-    written = [each for each in texts if each is not None]
-    return _streamed(call, asked.task_id, lambda _: _scored(call, served, found.begun.task, written))  # fmt: skip
+    items = [Item(found.begun.task, each) for each in texts if each is not None]
+    run = await made_run(call.server.verifier, call.tenant, served.name, items)
+    return _streamed(call, asked.task_id, lambda _: _scored(run))
 
 
 def _streamed(call: Call, resumed: str | None, work: object) -> object:
@@ -136,13 +134,10 @@ def _output(answer: Answer) -> Object:
     return {"ok": True, "output": {"blocks": made, "metadata": {"stop": answer.stop or None}, "reward": answer.reward, "finished": answer.done}}  # fmt: skip
 
 
-async def _scored(call: Call, served: Served, task_id: str, responses: list[str]) -> object:
+async def _scored(run: Run) -> object:
     """Each candidate is a turn of its tenant, as a response of ``/v1/verify`` is."""
-    task = served.task(task_id)
-    jobs = [Job(str(number), task, each) for number, each in enumerate(responses)]
-    run = Run(call.server.verifier, call.tenant, served, jobs)
     await run.play()
-    values = [run.verdicts[number].value for number in range(len(jobs))]
+    values = [run.verdicts[number].value for number in range(len(run.jobs))]
     if None in values:
         unscored = [number for number, value in enumerate(values) if value is None][:10]
         raise Problem(500, "unscored", f"the verifier failed on candidates {unscored}: the group has no scores")  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from starlette.responses import Response
@@ -100,11 +100,11 @@ async def messages(call: Call) -> object:
     return [blocks.message(each) for each in await _given(call)]
 
 
-async def _given(call: Call) -> Sequence[Object]:
+async def _given(call: Call) -> Sequence[Mapping[str, object]]:
     served, found = await opened(call)
     if isinstance(found, Entry):  # it has ended, and what it began with is the task
-        return [dict(each) for each in served.task(found.begun.task).messages]
-    return [dict(each) for each in found.first.messages]
+        return served.task(found.begun.task).messages
+    return found.first.messages
 
 
 def sid_of(call: Call) -> str:

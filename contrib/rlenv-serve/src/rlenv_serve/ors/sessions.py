@@ -88,7 +88,7 @@ class OrsSessions:
         """
         await self._forget_silent()
         id_ = self.episode(tenant, sid)
-        if await self._has(tenant, id_) or id_ in self._opening:
+        if await self._sessions.find(tenant, id_) or id_ in self._opening:
             raise Problem(400, "session_exists", "Session already exists")
         self._deleted.pop(id_, None)
         self._hear(tenant, id_)
@@ -135,7 +135,7 @@ class OrsSessions:
     async def delete(self, tenant: Tenant, sid: str) -> None:
         """End a session.  An episode that has ended stays in the journal; an open one is forgotten."""
         id_ = self.episode(tenant, sid)
-        if id_ in self._opening or await self._has(tenant, id_):
+        if id_ in self._opening or await self._sessions.find(tenant, id_):
             await self._forget(tenant, id_)
 
     def ended(self, id: str) -> None:  # noqa: A002 - the field's name
@@ -169,15 +169,6 @@ class OrsSessions:
             if time.monotonic() - heard <= self._limits.idle:
                 return
             await self._forget(tenant, id_)
-
-    async def _has(self, tenant: Tenant, id: str) -> bool:  # noqa: A002 - as above
-        try:
-            await self._sessions.entry(tenant, id)
-        except Problem as problem:
-            if problem.status == 404:
-                return False
-            raise
-        return True
 
     def _result(self, id: str, task: asyncio.Task[Session]) -> Session:  # noqa: A002 - as above
         if self._opening.get(id) is task:

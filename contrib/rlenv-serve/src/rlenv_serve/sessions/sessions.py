@@ -95,10 +95,14 @@ class Sessions:
         Raises:
             Problem: 404 when there is none.
         """
-        found = await self._journal.find(id)
-        if found is None or found.begun.tenant != tenant.name:
+        if (found := await self.find(tenant, id)) is None:
             raise unknown(id)
         return found
+
+    async def find(self, tenant: Tenant, id: str) -> Entry | None:  # noqa: A002 - as above
+        """What the journal has of an episode of this tenant, None where it has none."""
+        found = await self._journal.find(id)
+        return found if found and found.begun.tenant == tenant.name else None
 
     async def step(self, tenant: Tenant, id: str, action: Action, *, key: str = "") -> Answer:  # noqa: A002 - as above
         """The policy acts.  The answer is in the journal when this returns; a client that goes away ends nothing.
@@ -133,8 +137,7 @@ class Sessions:
 
     async def delete(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         """Forget an episode of this tenant; one that is not there is forgotten already."""
-        found = await self._journal.find(id)
-        if found is not None and found.begun.tenant == tenant.name:
+        if await self.find(tenant, id):
             await self._journal.remove(id)
             if session := self._live.get(id):
                 self._started_aside(self._closed(session))  # a step may be running
@@ -142,7 +145,7 @@ class Sessions:
     async def forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         """Forget an open episode whose client is gone; one that has ended stays."""
         with suppress(Problem):  # it expires
-            if (await self.entry(tenant, id)).ended is None:
+            if (found := await self.find(tenant, id)) and found.ended is None:
                 await self.delete(tenant, id)
 
     # -- its life ---------------------------------------------------------------------------------

@@ -85,8 +85,6 @@ def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
 
 
 def _message(message: dict[str, Any]) -> str:
-    calls = [
-        f"{call['function']['name']}({call['function']['arguments']})"
-        for call in message.get("tool_calls", ())
-    ]
+    functions = [call["function"] for call in message.get("tool_calls", ())]
+    calls = [f"{each['name']}({each['arguments']})" for each in functions]
     return one_line(" ".join([f"{message.get('role', '')}:", str(message.get("content") or ""), *calls]), 160)  # fmt: skip

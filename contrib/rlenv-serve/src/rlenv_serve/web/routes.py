@@ -26,17 +26,9 @@ RECENT = 100  # episodes
 CLAIMED = {"harness": "H", "state": "S", "config": "C"}
 
 
-async def page(_: Call) -> object:
-    """The page itself."""
-    return _file("index.html")
-
-
 async def asset(call: Call) -> object:
-    """A script or a style of the page."""
-    return _file(call.path["name"])
-
-
-def _file(name: str) -> Response:
+    """The page itself, a script or a style of it."""
+    name = call.path.get("name", "index.html")
     if name not in KINDS:
         raise not_found(f"there is no asset {name!r:.80}")
     body = files("rlenv_serve.web").joinpath("static", name).read_bytes()
@@ -93,7 +85,7 @@ def _stages(slots: Sequence[Slot], depth: int) -> Iterator[str]:
 
 
 ENDPOINTS: Sequence[Endpoint] = (
-    Endpoint("GET", "/", page, "The page for people", public=True, tag="page", media=("text/html",)),
+    Endpoint("GET", "/", asset, "The page for people", public=True, tag="page", media=("text/html",)),
     Endpoint("GET", "/assets/{name}", asset, "Scripts and styles of the page", public=True, tag="page", errors=(404,), media=(*sorted({*KINDS.values()}),)),
     Endpoint("GET", "/environments", environments, "Each environment with its parts", tag="page"),
     Endpoint("GET", "/episodes", episodes, "The newest episodes", tag="page"),
