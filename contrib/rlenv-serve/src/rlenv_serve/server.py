@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from .catalog import Catalog
 from .http.turns import Turns
@@ -22,6 +22,7 @@ from .verify.tickets import Tickets
 from .verify.verifier import Verifier
 
 RETRY = 0.1  # seconds
+STORE = 0.5  # seconds that the start waits for the store of trajectories
 
 
 class Server:
@@ -64,10 +65,12 @@ class Server:
         """Open what the server keeps, and close it again when the requests that run are answered."""
         await self.journal.open()
         await self.tickets.journal.open()
-        await self.archive.store.open()
         for served in self.catalog.values():
             _ = served.revision  # hashes code and tasks: not while a client waits
         watches = [asyncio.create_task(each.watch()) for each in (self.sessions, self.archive)]
+        with suppress(TimeoutError):  # what is played meanwhile is kept in the journal
+            async with asyncio.timeout(STORE):
+                await self.archive.bring()
         self.ready = True
         try:
             yield

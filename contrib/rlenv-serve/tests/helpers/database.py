@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,13 +62,30 @@ class PostgreSQL:
 
     def kill(self) -> None:
         """SIGKILL for the server and all its processes, at once."""
+        for pid in self._pids():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _pids(self) -> list[int]:
         leader = int((self._data / "postmaster.pid").read_text().split()[0])
         below = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(leader)], capture_output=True, text=True, check=False
         ).stdout.split()
-        for pid in (leader, *map(int, below)):
+        return [leader, *map(int, below)]
+
+    def kill_and_start(self) -> None:
+        """SIGKILL for all, and start it anew when they are gone: a process that nobody has waited for looks alive."""
+        pids, until = self._pids(), time.monotonic() + 60
+        self.kill()
+        while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
+            time.sleep(0.02)
+        self.start()
+
+    def pause(self, signal_: signal.Signals) -> None:
+        """SIGSTOP for the server and all its processes, or SIGCONT."""
+        for pid in self._pids():
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, signal_)
 
     def stop(self) -> None:
         """Stop it in order, if it runs."""

@@ -1,10 +1,12 @@
 """Servers, or their store, killed again and again under load; nothing that was acknowledged may be lost or doubled.
 
-As a script: ``python kills.py sqlite|redis server|store KILLS`` prints what was done and how long it took to be ready again.
+As a script: ``python kills.py sqlite|redis sqlite|postgresql server|journal|trajectories KILLS``, with the stores of the
+journal and of trajectories, prints what was done and how long it took to be ready again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import itertools
 import os
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from attrs import define, field
+from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Answered, Client, reserved_port, until
 
 FILES = {
@@ -71,12 +74,13 @@ class Process:
     Args:
         env: the env.toml.
         state: the URL.
+        trajectories: the URL.
     """
 
-    def __init__(self, env: Path, state: str) -> None:
+    def __init__(self, env: Path, state: str, trajectories: str = "memory:") -> None:
         self.port, self.ready = reserved_port(), list[float]()
         self.command = [sys.executable, "-m", "rlenv", "serve", str(env), "--port", str(self.port), "--state", state]  # fmt: skip
-        self.command += ["--trajectories", "memory:"]
+        self.command += ["--trajectories", trajectories]
         self.start()
 
     def start(self) -> None:
@@ -215,20 +219,37 @@ def kill_under_load(
     return load, load.check()
 
 
-def main(store: str, what: str, kills: int) -> None:
-    from stores import state_of
+def check_trajectories(load: Load, url: str) -> int:
+    """Every episode that was played has one trajectory, with its reward; how many."""
+    rewards = {path.rpartition("/")[2]: steps[-1][2].body["reward"] for path, steps in load.played.items()}  # fmt: skip
+    store, until = TrajectoryStore(url), time.monotonic() + LATE
+    while len(rows := [*store.scan()]) < len(rewards) and time.monotonic() < until:
+        time.sleep(0.2)  # a server brings them from the journal
+    asyncio.run(store.close())
+    assert sorted(row.id for row in rows) == sorted(rewards)
+    assert all(row.reward == rewards[row.id] for row in rows)
+    return len(rows)
 
-    with tempfile.TemporaryDirectory() as folder, state_of(store, Path(folder)) as (state, restart):
+
+def main(journal: str, trajectories: str, what: str, kills: int) -> None:
+    from stores import state_of, trajectories_of
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        state_of(journal, Path(folder)) as (state, restart_journal),
+        trajectories_of(trajectories, Path(folder)) as (url, restart_trajectories),
+    ):
         env = environment(Path(folder))
-        servers = [Process(env, state) for _ in range(2)]
+        servers = [Process(env, state, url) for _ in range(2)]
         try:
             turns = itertools.cycle(servers)
-            killed = (lambda: next(turns).kill()) if what == "server" else restart
+            restarts = {"server": lambda: next(turns).kill(), "journal": restart_journal, "trajectories": restart_trajectories}  # fmt: skip
             started = time.perf_counter()
-            load, steps = kill_under_load([each.port for each in servers], killed, kills)
+            load, steps = kill_under_load([each.port for each in servers], restarts[what], kills)
+            rows = check_trajectories(load, url)
             ready = [each for server in servers for each in server.ready[1:]]
             slowest = f", ready again in {max(ready):.2f} s at most" if ready else ""
-            print(f"{store}, {kills} kills of the {what} in {time.perf_counter() - started:.0f} s: {len(load.played):,} episodes and {steps:,} steps acknowledged, each there once; {load.retried:,} requests sent again{slowest}")  # fmt: skip
+            print(f"{journal} and {trajectories}, {kills} kills of the {what} in {time.perf_counter() - started:.0f} s: {len(load.played):,} episodes and {steps:,} steps acknowledged, each there once, and {rows:,} trajectories; {load.retried:,} requests sent again{slowest}")  # fmt: skip
             for each in servers:
                 each.end()
         finally:
@@ -238,4 +259,4 @@ def main(store: str, what: str, kills: int) -> None:
 
 if __name__ == "__main__":
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))

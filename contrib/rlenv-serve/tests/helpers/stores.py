@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from database import postgres
 from serving import reserved_port
 
 
@@ -74,3 +75,14 @@ def state_of(store: str, folder: Path) -> Iterator[tuple[str, Callable[[], objec
     else:
         assert store == "sqlite"
         yield f"sqlite:{folder / 'journal.db'}", lambda: None
+
+
+@contextmanager
+def trajectories_of(store: str, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The same of a store of trajectories."""
+    if store == "postgresql":
+        with postgres() as cluster:
+            yield cluster.url, cluster.kill_and_start
+    else:
+        assert store == "sqlite"
+        yield f"sqlite:{folder / 'trajectories.db'}", lambda: None

@@ -29,6 +29,7 @@ class Archive:
     def __init__(self, journal: Journal, store: TrajectoryStore) -> None:
         self.store, self._journal = store, journal
         self._lock, self._asked, self._brought = asyncio.Lock(), 0, 0
+        self._is_open = False
 
     async def bring(self) -> None:
         """Bring what is in the outbox now; where the store cannot be reached, it stays there for the next time."""
@@ -38,6 +39,9 @@ class Archive:
                 return
             self._brought = self._asked
             try:
+                if not self._is_open:
+                    await self.store.open()
+                    self._is_open = True
                 while rows := await self._journal.outbox(PAGE):
                     await self.store.append([Finished.decoded(held) for _, held in rows])
                     await self._journal.archived([name for name, _ in rows])
