@@ -65,13 +65,31 @@ def test_whatever_a_policy_writes_is_an_action_and_never_unscored(ask: Client, a
 
 @pytest.mark.parametrize(
     "text",
-    ['{"answer": NaN}', '{"answer": "\\ud800"}', '{"answer": -Infinity}', f'{{"answer": {"9" * 400}}}', '{"answer": 1e999}', f'{{"answer": {"[" * 200}{"]" * 200}}}'],
+    ['{"answer": NaN}', '{"answer": "\\ud800"}', '{"answer": -Infinity}', f'{{"answer": {"9" * 400}}}', f'{{"answer": {"9" * 5000}}}', '{"answer": 1e999}', f'{{"answer": {"[" * 200}{"]" * 200}}}'],
 )  # fmt: skip
 def test_json_that_only_python_writes_is_no_way_to_go_unscored(ask: Client, text: str) -> None:
     with talking(ask, "single") as talk:
         talk("reset", task_id="t3")
         got = talk.raw(f'{{"type": "step", "data": {text}}}')
         assert (got["type"], got["data"].get("reward")) == ("observation", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("NaN", "NaN"),
+        ("-1e999", "-1e999"),
+        (f"[1e999, {2**63}, -7, 1e300]", f'["1e999",{2**63},-7,1e300]'),
+        (f"[NaN, {'9' * 5000}]", f'["NaN","{"9" * 5000}"]'),
+        ('["\\ud800\\ud83d\\ude00", NaN]', '["\ufffd\U0001f600","NaN"]'),
+    ],
+)  # fmt: skip
+def test_what_json_lacks_is_read_as_text_and_the_rest_as_it_is(ask: Client, text: str, said: str) -> None:  # fmt: skip
+    with talking(ask, "single") as talk:
+        first = talk("reset", task_id="t3")["data"]["observation"]
+        talk.raw(f'{{"type": "step", "data": {{"answer": {text}}}}}')
+    messages = ask("GET", f"/trajectories/{first['episode_id']}").body["messages"]
+    assert messages[-1]["content"] == said
 
 
 def test_an_unscored_episode_is_an_error_and_no_reward(ask: Client) -> None:
@@ -101,6 +119,7 @@ def test_frames_that_are_wrong_say_why_and_the_connection_goes_on(ask: Client) -
         assert talk.code(b"\x00\x01") == "INVALID_JSON"
         assert talk.code("[" * 50_000 + "]" * 50_000) == "INVALID_JSON"
         assert talk.code("[]") == talk.code('{"type": 3}') == "VALIDATION_ERROR"
+        assert talk.code('{"type": "step", "data": {"answer": 1.2.3}}') == "INVALID_JSON"
         assert talk.code('{"type": "harness"}') == talk.code("{}") == "UNKNOWN_TYPE"
         assert talk.code('{"type": "step", "data": {"answer": "x"}}') == "EXECUTION_ERROR"
         for data in ('"x"', '{"seed": "x"}', '{"seed": 1e30}', '{"task_id": 3}', '{"task_id": "t99"}', '{"split": "no"}', "null"):  # fmt: skip

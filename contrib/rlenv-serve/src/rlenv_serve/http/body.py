@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from math import isfinite
 from typing import TypeVar
 
 import msgspec
@@ -16,8 +18,7 @@ T = TypeVar("T")
 _SURROGATES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)  # fmt: skip
 REPLACED = rb"\ufffd"
 # A text of JSON.  Possessive, and without need of a closing quote: what is no JSON costs no more than what is.
-_TEXT = rb'"(?:[^"\\]++|\\.)*+"?'
-_TEXTS, _NUMBERS = re.compile(_TEXT, re.DOTALL), re.compile(_TEXT + rb"|(-?Infinity|NaN)", re.DOTALL)  # fmt: skip
+_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _ALIKE, _OTHERS = bytes.maketrans(b"{}", b"[]"), bytes({*range(256)} - {*b"[]{}"})
 # Bytes that are read and dropped: a client that is still sending would not see the answer.
 DRAINED = 64 << 20
@@ -58,7 +59,8 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient
         body: of the request.
         decoder: of the type.
         depth: levels of nested JSON.
-        lenient: NaN and infinities, which JSON has not and Python writes, are read as texts, and the depth is the handler's to check.
+        lenient: NaN, infinities and numbers out of range, which Python writes, are read as texts, and the depth is the handler's to
+            check.
 
     Raises:
         Problem: 400 for what is not JSON, or nested more than ``depth`` levels deep; 422 for other values.
@@ -66,21 +68,33 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient
     try:
         try:
             made = decoder.decode(body)
-        except msgspec.ValidationError:
-            raise
-        except msgspec.DecodeError:
+        except msgspec.DecodeError as error:
+            if isinstance(error, msgspec.ValidationError) and not lenient:
+                raise
             body = _SURROGATES.sub(lambda found: REPLACED if found[1] else found[0], body)
-            body = _NUMBERS.sub(lambda found: b'"%s"' % found[1] if found[1] else found[0], body) if lenient else body  # fmt: skip
-            made = decoder.decode(body)
+            made = decoder.decode(_plain(body) if lenient else body)
     except msgspec.ValidationError as error:
         raise invalid(str(error)[:MESSAGE]) from None
     except RecursionError:
         raise too_deep(depth) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, ValueError) as error:
         raise invalid(f"the body is not JSON: {str(error)[:MESSAGE]}", 400) from None
     if not lenient:
         check_depth(body, depth)
     return made
+
+
+def _plain(body: bytes) -> bytes:
+    """What Python writes and JSON lacks, as texts."""
+    found = json.loads(body, parse_constant=str, parse_float=_number, parse_int=_number)
+    return json.dumps(found, ensure_ascii=False).encode()
+
+
+def _number(text: str) -> float | str:
+    """A number that JSON's readers agree on, or its text."""
+    if not isfinite(found := float(text)):
+        return text
+    return int(text) if text.removeprefix("-").isdecimal() else found
 
 
 def convert(value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True) -> T:  # fmt: skip

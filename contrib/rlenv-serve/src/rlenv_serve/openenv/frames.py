@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from math import isfinite
-
 import msgspec
 
 from rlenv_serve.http.answers import encode
+from rlenv_serve.http.body import decode
 from rlenv_serve.http.problems import Problem
 
 # Codes of OpenEnv.
@@ -21,8 +18,16 @@ CODES = {
     "unknown_type": "UNKNOWN_TYPE",
 }
 LIMIT = 429
-DIGITS = 18  # that an integer of 64 bits has at least
-MESSAGE = 500  # characters of a decoder's message
+
+
+class Frame(msgspec.Struct):
+    """What a client sends; the type says what the data is."""
+
+    type: str = ""
+    data: object = {}
+
+
+_DECODER = msgspec.json.Decoder(Frame)
 
 
 def error_frame(problem: Problem, code: str = "") -> str:
@@ -46,8 +51,9 @@ def frame(kind: str, data: object) -> str:
     return encode({"type": kind, "data": data}).decode()
 
 
-def read_frame(text: str | None) -> tuple[str, object]:
-    """Type and data of a frame.
+def read_frame(text: str | None) -> Frame:
+    """A frame, from any text: a policy that writes NaN or half a surrogate must not thereby break its episode, which would
+    leave it unscored.
 
     Args:
         text: of the frame, None where it was binary.
@@ -57,34 +63,8 @@ def read_frame(text: str | None) -> tuple[str, object]:
     """
     if text is None:
         raise Problem(400, "not_json", "a frame is JSON as text, not binary")
-    found = _decoded(text)
-    if not isinstance(found, Mapping):
-        raise Problem(422, "invalid_frame", "a frame is a JSON object")
-    kind = found.get("type", "")
-    if not isinstance(kind, str):
-        raise Problem(422, "invalid_frame", "type is a string")
-    return kind, found.get("data", {})
-
-
-def _decoded(text: str) -> object:
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return _repaired(text)
-
-
-def _repaired(text: str) -> object:
-    """What Python writes and JSON lacks, as texts: a policy that writes NaN or half a surrogate must not thereby break its
-    episode, which would leave it unscored."""
-    try:
-        found = json.loads(text, parse_constant=str, parse_float=_number, parse_int=_number)
-        plain = json.dumps(found, ensure_ascii=False, allow_nan=False)
-        return msgspec.json.decode(plain.encode("utf-8", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise Problem(400, "not_json", f"not JSON: {str(error)[:MESSAGE]}") from None
-
-
-def _number(text: str) -> float | str:
-    """A number that JSON's readers agree on, or its text."""
-    found = int(text) if len(text) < DIGITS and text.removeprefix("-").isdecimal() else float(text)
-    return found if isfinite(found) else text
+        return decode(text.encode("utf-8", "replace"), _DECODER, 0, lenient=True)
+    except Problem as problem:
+        code = "not_json" if problem.status == 400 else "invalid_frame"
+        raise Problem(problem.status, code, problem.detail) from None

@@ -55,8 +55,8 @@ class Player:
     async def _answered(self, text: str | None) -> tuple[int, str | None]:
         """A status as of HTTP, for metrics, and the frame; None for the end."""
         try:
-            kind, data = read_frame(text)
-            return 200, None if kind == "close" else await self._done(kind, data)
+            asked = read_frame(text)
+            return 200, None if asked.type == "close" else await self._done(asked.type, asked.data)
         except Problem as problem:
             return problem.status, error_frame(problem)
         except Exception:
