@@ -165,10 +165,8 @@ def _trial(empty: Trial, frame: bytes, sizes: Sequence[int]) -> Trial:
         return evolve(empty, broken=what[:40] or "error", said=said[:300], line=line)
     if status != bytes(8) or len(frame) != 8 + ORDERS * sum(sizes):
         return evolve(empty, broken="lost", said="no outputs of the right size came back")
-    parts, count = (
-        struct.unpack("8x" + ORDERS * "".join([f"{n}s" for n in sizes]), frame),
-        len(sizes),
-    )
+    parts = struct.unpack("8x" + ORDERS * "".join([f"{size}s" for size in sizes]), frame)
+    count = len(sizes)
     first, *others = [parts[n * count : (n + 1) * count] for n in range(ORDERS)]
     return evolve(empty, outputs=first, orders=[one for one in others if one != first])
 
