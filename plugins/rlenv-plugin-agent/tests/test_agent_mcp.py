@@ -173,7 +173,7 @@ def test_a_server_that_a_call_ends_is_an_observation_without_what_it_wrote_to_st
 
 def test_a_sandboxed_server_that_ends_before_any_call_has_failed_by_itself() -> None:
     async def use(call: Callable[..., Awaitable[str]]) -> str:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(2.0)
         return await call("echo")
 
     with pytest.raises(EpisodeError, match="it has ended"):
@@ -185,7 +185,7 @@ def test_a_sandboxed_server_that_ends_before_any_call_has_failed_by_itself() -> 
 def test_a_sandboxed_server_that_ends_after_a_call_may_have_ended_by_that_call() -> None:
     async def use(call: Callable[..., Awaitable[str]]) -> list[str]:
         first = await call("echo", "x")
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(2.0)
         return [first, await call("echo", "y")]
 
     first, second = opened("once", use, trust=False)

