@@ -228,7 +228,7 @@ def test_a_stage_that_kills_its_worker_is_the_same_fault_in_every_way(kind, orde
     root = Builder().composite(Grown(kind, (), children))
     if kind == "first":
         root = First(root.slots[1:])
-    slots = [evolve(s, timeout=0.3) if s.stage.says is says else s for s in root.slots]
+    slots = [evolve(s, timeout=1.5) if s.stage.says is says else s for s in root.slots]
     slots[-1] = evolve(slots[-1], stage=evolve(slots[-1].stage, where="inline", needs=()))
     slots[0] = evolve(slots[0], stage=evolve(slots[0].stage, needs=()))
     pairs = [(TASK, response) for response in "0123"]

@@ -249,7 +249,7 @@ def test_a_batch_answers_before_its_source_ends():
 
 def slowly(pairs):
     for pair in pairs:
-        time.sleep(0.05)
+        time.sleep(0.15)
         yield pair
 
 

@@ -129,7 +129,7 @@ def test_a_broken_stage_is_a_fault_and_never_a_reward(order, kind):
 
 
 def test_what_kills_a_worker_costs_only_its_own_response():
-    env = Environment("obeys", [Slot("s", Obeys(), timeout=0.5)], memory_mb=200)
+    env = Environment("obeys", [Slot("s", Obeys(), timeout=2.0)], memory_mb=200)
     orders = [
         "right",
         "loop",
@@ -183,7 +183,7 @@ def test_after_a_kill_the_earlier_stages_keep_their_results_and_a_fallback_still
 
 def test_async_stages_are_cancelled_at_their_deadline_even_when_they_resist():
     for where in ("caller", "worker"):
-        env = Environment("a", [Slot("waits", Waits(where), timeout=0.4)])
+        env = Environment("a", [Slot("waits", Waits(where), timeout=2.0)])
         with env:
             pairs = [(TASK, order) for order in ("right", "hang", "right", "stubborn", "wrong")]
             verdicts = list(env.evaluate_many(pairs))
@@ -192,7 +192,7 @@ def test_async_stages_are_cancelled_at_their_deadline_even_when_they_resist():
 
 
 def test_a_stage_that_blocks_the_shared_loop_is_the_only_one_at_fault():
-    env = Environment("a", [Slot("waits", Waits("caller", 0.05), timeout=0.5)])
+    env = Environment("a", [Slot("waits", Waits("caller", 0.05), timeout=1.5)])
     with env:
         orders = ["right", "block", "wrong", "right"]
         verdicts = list(env.evaluate_many([(TASK, order) for order in orders]))
@@ -202,7 +202,7 @@ def test_a_stage_that_blocks_the_shared_loop_is_the_only_one_at_fault():
 
 
 def test_the_callers_loop_turns_while_a_worker_is_busy():
-    env = Environment("a", [Slot("s", Obeys(), timeout=0.6)])
+    env = Environment("a", [Slot("s", Obeys(), timeout=2.0)])
 
     async def main():
         ticks = 0

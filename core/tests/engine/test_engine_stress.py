@@ -24,7 +24,7 @@ def test_verdicts_survive_a_catastrophe_in_twenty(each):
     orders = [order for order in BAD for _ in range(each)]
     orders += (["right"] * 47 + ["wrong"] * 47) * each
     random.Random(7).shuffle(orders)
-    with Environment("o", [Slot("s", Obeys(), timeout=0.4)], memory_mb=150) as env:
+    with Environment("o", [Slot("s", Obeys(), timeout=1.5)], memory_mb=150) as env:
         verdicts = list(env.evaluate_many([(TASK, order) for order in orders], workers=2))
         after = env.verify(TASK, "right")
 

@@ -87,14 +87,14 @@ class Narrow(Waits):
     async def check(self, attempt):
         type(self).inside += 1
         there = type(self).inside
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(0.4)
         type(self).inside -= 1
         return Outcome(1.0, data={"there": there})
 
 
 def test_a_stage_that_limits_itself_keeps_the_others_waiting_without_their_clocks():
     pairs = [(TASK, str(i)) for i in range(24)]
-    with Environment("e", [Slot("narrow", Narrow("worker"), timeout=0.4)]) as env:
+    with Environment("e", [Slot("narrow", Narrow("worker"), timeout=2.0)]) as env:
         found = list(env.evaluate_many(pairs, workers=1))
 
     assert all(verdict.scored for verdict in found)
