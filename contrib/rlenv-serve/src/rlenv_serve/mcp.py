@@ -77,11 +77,15 @@ async def end(call: Call) -> object:
 
 
 async def _begun(call: Call, request: RpcRequest) -> Response:
-    """A session that plays a new episode."""
+    """A session that plays a new episode of the task that path and query ask for."""
     server, served = call.server, call.server.catalog.named(call.path["env"])
-    task, seed = task_of(served, _asked(call))
+    query = call.request.query_params
+    picked = convert({**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False)  # fmt: skip
+    task, seed = task_of(served, picked)
     try:
-        asked = _initialize(request)
+        if request.id is None:
+            raise Problem(400, "invalid_request", "initialize needs an id")
+        asked = convert(request.params or {}, Initialize, code=INVALID_PARAMS)
     except Problem as problem:
         return answer(jsonrpc.failed(problem, request.id))
     async with server.turns.of(call.tenant.name):
@@ -89,28 +93,6 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
     made = answer(jsonrpc.succeeded(_greeting(session, asked), request.id))
     made.headers[SESSION] = session.id
     return made
-
-
-def _asked(call: Call) -> Reset:
-    """The task that path and query ask for.
-
-    Raises:
-        Problem: 422 for a seed that is no integer.
-    """
-    query = call.request.query_params
-    return convert(
-        {**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False
-    )
-
-
-def _initialize(request: RpcRequest) -> Initialize:
-    """
-    Raises:
-        Problem: for a notification, and for parameters of other types.
-    """
-    if request.id is None:
-        raise Problem(400, "invalid_request", "initialize needs an id")
-    return convert(request.params or {}, Initialize, code=INVALID_PARAMS)
 
 
 def _greeting(session: Session, asked: Initialize) -> dict[str, object]:

@@ -27,9 +27,8 @@ class Processes:
     """
 
     def __init__(self, bound: socket.socket, count: int, grace: float) -> None:
-        self._bound, self._grace = bound, grace
+        self._bound, self._count, self._grace = bound, count, grace
         self._started: dict[subprocess.Popen[bytes], float] = {}
-        self._count = count
 
     def run(self) -> int:
         """Serve until a signal asks to end; the exit status."""

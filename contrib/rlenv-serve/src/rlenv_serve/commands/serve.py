@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import NoReturn
 
 import click
 import tomli
@@ -32,9 +31,8 @@ BACKLOG = 2048  # connections
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; other than loopback needs --keys.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0: any that is free.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that serve; more than one need a --state that they can share.")  # fmt: skip
-@click.option(
-    "--listen-on", type=int, hidden=True
-)  # the socket, in a process that --workers started
+# The socket, in a process that --workers started.
+@click.option("--listen-on", type=int, hidden=True)
 @click.option("--limit", "limits", multiple=True, metavar="NAME=NUMBER", help=f"What a client may use, as body=16777216 (bytes): {', '.join(each.name for each in fields(Limits))}.")  # fmt: skip
 @click.option("--keys", type=click.Path(dir_okay=False, path_type=Path), help="A file with the hashes of clients' keys.")  # fmt: skip
 @click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
@@ -80,7 +78,8 @@ def command(
     if workers > 1:
         _check_shared(state, trajectories)
         if listen_on is None:
-            _serve_with(workers, host, port)
+            with _bound(host, port) as bound:
+                raise SystemExit(Processes(bound, workers, GRACE + 5).run())
         end_with_parent()
     with ExitStack() as opened:
         catalog = Catalog(_served(each, opened) for each in envs)
@@ -138,11 +137,6 @@ def _bound(host: str, port: int) -> socket.socket:
     return made
 
 
-def _serve_with(workers: int, host: str, port: int) -> NoReturn:
-    with _bound(host, port) as bound:
-        raise SystemExit(Processes(bound, workers, GRACE + 5).run())
-
-
 def _run(server: Server, bound: socket.socket) -> None:
     import uvicorn
 
@@ -153,8 +147,6 @@ def _run(server: Server, bound: socket.socket) -> None:
         timeout_graceful_shutdown=GRACE, ws_max_size=server.limits.body, ws_per_message_deflate=False, h11_max_incomplete_event_size=1 << 16,
     )  # fmt: skip
     click.echo(f"rlenv: the environments are {', '.join(server.catalog)}", err=True)
-    with (
-        bound,
-        suppress(KeyboardInterrupt),
-    ):  # uvicorn raises the signal again when it has ended in order
+    # Uvicorn raises the signal again when it has ended in order.
+    with bound, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[bound])

@@ -67,7 +67,9 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
         data: an object.
         depth: levels of nested JSON that an action may have.
     """
-    if _is_deep(data, depth):
+    try:
+        check_depth(encode(data), depth)
+    except Problem:
         return say(_text(data))
     if (name := tool_of(data)) is not None:
         given = data.get("arguments")
@@ -123,14 +125,6 @@ def observation(seen: object, reward: float | None = None, *, done: bool = False
 def _seen(answer: Answer) -> dict[str, object]:
     seen: dict[str, object] = {"messages": answer.messages, "text": answer.text}
     return seen if answer.value is None else {**seen, "value": answer.value}
-
-
-def _is_deep(data: Mapping[str, object], depth: int) -> bool:
-    try:
-        check_depth(encode(data), depth)
-    except Problem:
-        return True
-    return False
 
 
 def _text(value: object) -> str:

@@ -60,7 +60,7 @@ def _call(given: Mapping[str, object]) -> Object:
 
 
 def flat(messages: Sequence[Mapping[str, object]]) -> list[Object]:
-    """The blocks of all messages, for clients that ask for a prompt."""
+    """The blocks of all messages."""
     return [block for each in messages for block in blocks(each.get("content"))]
 
 

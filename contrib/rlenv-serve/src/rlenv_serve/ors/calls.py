@@ -130,8 +130,7 @@ def _output(answer: Answer) -> Object:
     """
     if answer.done and answer.reward is None:
         raise Problem(500, "unscored", f"the verifier failed ({answer.fault}), so the episode has no reward: leave it out, it is not worth 0")  # fmt: skip
-    made = [block for each in answer.messages for block in blocks.blocks(each.get("content"))]
-    return {"ok": True, "output": {"blocks": made, "metadata": {"stop": answer.stop or None}, "reward": answer.reward, "finished": answer.done}}  # fmt: skip
+    return {"ok": True, "output": {"blocks": blocks.flat(answer.messages), "metadata": {"stop": answer.stop or None}, "reward": answer.reward, "finished": answer.done}}  # fmt: skip
 
 
 async def _scored(run: Run) -> object:
