@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import TypeVar, cast
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from rlenv import Verdict
+from rlenv_plugin_agent.spans import Span
 
 M = TypeVar("M", Counter, Histogram)
+TRACEPARENT = ContextVar("traceparent", default="")  # header of the request that is answered
 SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300)
 
 
 class Metrics:
-    """The counts of one server."""
+    """The counts of one server, and ``trace``, which writes a trace: a span, and more attributes of it; None: there are none."""
+
+    trace: Callable[[Span, Mapping[str, object]], None] | None = None
 
     def __init__(self) -> None:
         self.registry = kept = CollectorRegistry()
@@ -22,6 +28,7 @@ class Metrics:
         self._verdicts = Counter("rlenv_verdicts", "Verdicts by environment and outcome", ("environment", "outcome"), registry=kept)  # fmt: skip
         self._stages = Histogram("rlenv_stage_seconds", "Wall time of stages", ("environment", "stage"), buckets=SECONDS, registry=kept)  # fmt: skip
         self.episodes = Gauge("rlenv_episodes_open", "Episodes in memory", registry=kept)
+        self.untraced = Counter("rlenv_trace_failures", "Failures to write traces", registry=kept)
         self.waiting = Gauge("rlenv_requests_waiting", "Requests that wait for their turn", registry=kept)  # fmt: skip
 
     def request(self, protocol: str, route: str, status: int, seconds: float) -> None:

@@ -83,9 +83,5 @@ def known(told: Sequence[Tokens | None]) -> tuple[Tokens, ...]:
     Args:
         told: of each call, None where it told none.
     """
-    found = list[Tokens]()
-    for each in reversed(told):
-        if each is None:
-            break
-        found.append(each)
-    return tuple(found[::-1])
+    unknown = max((place for place, each in enumerate(told, 1) if each is None), default=0)
+    return tuple([each for each in told[unknown:] if each is not None])

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TypeAlias
 
 from attrs import frozen
 from rlenv import Environment
@@ -44,9 +43,6 @@ class Divergence:
 
     def __str__(self) -> str:
         return f"turn {self.turn}: {self.what}: stored {self.stored}, now {self.found}"
-
-
-Found: TypeAlias = Divergence | None
 
 
 def replay(rollout: Rollout, env: Environment) -> Divergence | None:
@@ -97,7 +93,7 @@ async def _attempt(rollout: Rollout, env: Environment, *, values: bool) -> Diver
         return await _played(rollout, episode, replies)
 
 
-async def _played(rollout: Rollout, episode: Episode, replies: Sequence[Reply]) -> Found:
+async def _played(rollout: Rollout, episode: Episode, replies: Sequence[Reply]) -> Divergence | None:  # fmt: skip
     stored, turn, same = rollout.trajectory.messages, 0, 0
     for turn, reply in enumerate(replies):
         if episode.stop is not None:
@@ -134,7 +130,7 @@ def _value(message: Message) -> object:
     return message if found is None else found
 
 
-def _difference(turn: int, stored: Sequence[Message], found: Sequence[Message]) -> Found:
+def _difference(turn: int, stored: Sequence[Message], found: Sequence[Message]) -> Divergence | None:  # fmt: skip
     sides: Iterable[tuple[Message, Message]] = zip_longest(stored, found, fillvalue={})
     for old, new in sides:
         if old != new and _plain(old) != _plain(new):

@@ -20,6 +20,7 @@ from rlenv_serve.keys import Keys, add_key
 from rlenv_serve.server import Server
 from rlenv_serve.settings import Limits
 from rlenv_serve.state import URLS, open_journal
+from rlenv_serve.tracing import begin
 from rlenv_serve.trajectories.store import TrajectoryStore
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
@@ -39,6 +40,7 @@ BACKLOG = 2048  # connections
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
 @click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
 @click.option("--trajectories", metavar="URL", help="Where episodes that have ended are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
+@click.option("--trace", metavar="FILE|otlp", help="Write a trace of each episode and each response of /v1/verify: lines of JSON to FILE, or otlp, to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.")  # fmt: skip
 @click.option("--state", default="memory:", show_default=True, envvar="RLENV_STATE", show_envvar=True, metavar="URL", help=f"Where episodes are kept: {URLS}.")  # fmt: skip
 def command(
     *,
@@ -53,6 +55,7 @@ def command(
     answers: bool,
     operator: bool,
     trajectories: str | None,
+    trace: str | None,
     state: str,
 ) -> None:
     """Serve the environments ENV to trainers and agents over HTTP.
@@ -87,6 +90,11 @@ def command(
         server = Server(
             catalog, keys=known, limits=_limits(limits), journal=journal, trajectories=kept
         )
+        if trace is not None:
+            try:
+                opened.callback(begin(trace, server.metrics))
+            except ImportError:
+                raise ConfigError('--trace needs the packages of OpenTelemetry: pip install "./contrib/rlenv-serve[opentelemetry]", in a clone') from None  # fmt: skip
         _run(server, _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on))
 
 

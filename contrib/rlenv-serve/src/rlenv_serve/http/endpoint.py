@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from rlenv_serve.keys import Tenant
+from rlenv_serve.metrics import TRACEPARENT
 from rlenv_serve.server import Server
 
 from .answers import JSON, answer
@@ -147,6 +148,7 @@ class Operation:
         endpoint, server = self.endpoint, self.server
         try:
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}  # fmt: skip
+            TRACEPARENT.set(headers.get("traceparent", ""))
             check_origin(headers, keyless=not server.keys.required)
             tenant = Tenant() if endpoint.public else server.keys.tenant(headers)
             call = Call(server, request, tenant, headers=headers)

@@ -12,6 +12,7 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from rlenv import Task, Verdict
+from rlenv_plugin_agent.spans import episode_span
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.problems import Problem
@@ -274,6 +275,9 @@ class Sessions:
         session.taken.append(taken)
         if end and session.verdict:
             self._metrics.verdict(session.served.name, session.verdict)
+            if self._metrics.trace:
+                about = {"gen_ai.agent.name": session.begun.agent or None, "gen_ai.conversation.id": session.id, "rlenv.environment": session.served.name, "rlenv.task.id": session.begun.task, "rlenv.tenant": session.begun.tenant or None}  # fmt: skip
+                self._metrics.trace(episode_span(session.episode), about)
             await self._let_go(session)
             await asyncio.wait([self._started_aside(self._archive.bring())], timeout=ARCHIVE)
         return answer

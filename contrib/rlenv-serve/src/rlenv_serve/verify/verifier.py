@@ -8,6 +8,7 @@ from collections import deque
 from time import perf_counter
 
 from rlenv import Fault, Verdict
+from rlenv_plugin_agent.spans import verdict_span
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.turns import Turns
@@ -67,6 +68,9 @@ class Verifier:
             self.turns.give(name, cost)
         self._learn(served, verdict)
         self._metrics.verdict(served.name, verdict)
+        if self._metrics.trace:
+            about = {"rlenv.environment": served.name, "rlenv.task.id": job.task.id, "rlenv.tenant": name or None}  # fmt: skip
+            self._metrics.trace(verdict_span(verdict), about)
         return verdict
 
     async def pause(self) -> None:

@@ -133,10 +133,6 @@ class Corpus:
         ranked = (self.documents[url] for url, _ in scores.most_common())
         return [each for each in ranked if kind in ("", each.kind)][:count]
 
-    def document(self, url: str) -> Document | None:
-        """The document with this url, None where there is none."""
-        return self.documents.get(url)
-
 
 def _files(folder: Path) -> Iterator[Document]:
     for path in sorted(folder.rglob("*")):

@@ -74,7 +74,7 @@ def _snippet(document: Document, query: str) -> str:
 
 
 def _document(context: ToolContext, url: str) -> Document:
-    found = context.get(Corpus).document(url)
+    found = context.get(Corpus).documents.get(url)
     if found is None:
         raise ToolError(f"there is no page {url:.200}; search for one")
     return found

@@ -1,0 +1,83 @@
+"""Traces that cannot be written cost no request anything."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from rlenv_plugin_agent.spans import Span
+from rlenv_serve import Server
+from rlenv_serve.metrics import Metrics
+from rlenv_serve.tracing import Tracer, begin
+from serving import running, served, sums, until
+from tracing_env import nested, verify
+
+
+class Stuck(SpanExporter):
+    """Takes spans when it is let go."""
+
+    def __init__(self) -> None:
+        self.taken, self.free = 0, threading.Event()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self.free.wait(60)
+        self.taken += len(spans)
+        return SpanExportResult.SUCCESS
+
+
+def test_10_000_spans_that_nobody_takes_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    stuck = Stuck()
+    tracer = Tracer(stuck)
+    with caplog.at_level(logging.CRITICAL, "opentelemetry"):
+        for _ in range(10_000):
+            tracer.write(Span("one", 0.0, {}), {})
+        stuck.free.set()
+        tracer.close()
+
+    assert 2048 <= stuck.taken <= 2048 + 512  # the queue of the SDK, and a batch
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    """The log of OpenTelemetry as it was."""
+    log = logging.getLogger("opentelemetry")
+    handlers, propagate = [*log.handlers], log.propagate
+    yield
+    log.handlers[:], log.propagate = handlers, propagate
+
+
+def failures(metrics: Metrics) -> float:
+    return metrics.registry.get_sample_value("rlenv_trace_failures_total") or 0.0
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize(
+    ("target", "says"), [("/dev/full", "No space left"), ("otlp", "failed to export")]
+)
+def test_a_sink_that_fails_is_counted_and_told_once_and_no_client_sees_it(
+    target: str, says: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")  # nobody is there
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
+    catalog = served(sums(), nested())
+    server = Server(catalog)
+    end = begin(target, server.metrics)
+    with running(server) as ask:
+
+        def fails_again(before: float) -> bool:
+            assert verify(ask, "0").body["results"][0]["reward"] == 1.0
+            return failures(server.metrics) > before
+
+        until(lambda: fails_again(0.0))
+        until(lambda: fails_again(1.0))
+        assert b"rlenv_trace_failures_total" in ask("GET", "/metrics").body
+    end()
+    told = [each.message.lower() for each in caplog.records if each.name == "rlenv_serve"]
+    assert len([each for each in told if says.lower() in each]) == 1, told
+    for each in catalog.values():
+        each.env.close()
