@@ -7,7 +7,6 @@ import multiprocessing
 import os
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from time import monotonic
 
 import pytest
 from budget_never import never
@@ -82,14 +81,12 @@ def test_cpu_time_counts_wherever_it_is_spent(env, how):
 
 def test_a_stage_that_waits_is_killed_at_its_deadline_in_a_cold_worker_too():
     with Environment("e", [Slot("costs", costs, timeout=1.0)], [TASK], memory_mb=999) as env:
-        started = monotonic()
-        fault = env.evaluate(TASK, "sleep 60").fault
+        fault = env.evaluate(TASK, "sleep 3600").fault
         assert (fault.kind, fault.transient) == ("timeout", True)
-        assert monotonic() - started < 30
 
 
 def test_waiting_costs_nothing_until_the_deadline():
-    with Environment("e", [Slot("costs", costs, timeout=2.0)], [TASK]) as env:
+    with Environment("e", [Slot("costs", costs, timeout=4.0)], [TASK]) as env:
         assert env.verify(TASK, "sleep 0.7") == 1.0
         fault = env.evaluate(TASK, "sleep 30").fault
         assert (fault.kind, fault.transient) == ("timeout", True)

@@ -28,7 +28,7 @@ def gone(pid):
 
 
 def wait_for(condition, what):
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < limit, f"waited in vain for {what}"
         time.sleep(0.01)
@@ -103,7 +103,7 @@ def test_a_cancelled_future_is_dropped():
 
 def test_an_event_loop_can_wait_for_a_result_and_is_not_blocked(pool):
     async def main():
-        waiting = asyncio.wrap_future(pool.submit(Program("deeds:Runner", b"60"), ("sleep", 0.3)))
+        waiting = asyncio.wrap_future(pool.submit(Program("deeds:Runner", b"60"), ("sleep", 1.0)))
         ticks = 0
         while not waiting.done():
             await asyncio.sleep(0.01)
@@ -112,14 +112,14 @@ def test_an_event_loop_can_wait_for_a_result_and_is_not_blocked(pool):
 
     ticks, result = asyncio.run(main())
     assert ticks > 2
-    assert result == Done(0.3)
+    assert result == Done(1.0)
 
 
 def test_a_killed_worker_takes_its_grandchildren_along(pool, tmp_path):
     for name, options in (("same group", {}), ("stray", {"stray": True})):
         path = tmp_path / name
         assert (
-            pool.submit(Program("deeds:grandparent", b"1.5"), (str(path), options)).result(60).kind
+            pool.submit(Program("deeds:grandparent", b"4"), (str(path), options)).result(60).kind
             == "timeout"
         )
         wait_for(lambda path=path: all(gone(pid) for pid in pids_in(path)), "the end of the family")

@@ -95,7 +95,7 @@ def test_a_partial_result_is_not_another_items(ask, pool):
 
 
 def test_work_outside_begin_and_end_has_the_grace_of_the_pool():
-    with Pool(1, grace_period=0.3) as pool:
+    with Pool(1, grace_period=2.0) as pool:
         assert pool.submit(Program("deeds:idle", b""), None).result(60).kind == "timeout"
 
 
@@ -150,7 +150,7 @@ def test_a_program_that_cannot_be_built_fails_each_item_and_no_other(
 
 def test_an_item_is_not_blamed_for_a_program_that_could_not_be_built_before_it():
     with Pool(2, spares=1) as pool:
-        broken = pool.submit(Program("deeds:broken_factory", b"1"), None)
+        broken = pool.submit(Program("deeds:broken_factory", b"12345678"), None)
         monitor = pool._dispatcher._monitor
         while len(monitor.workers) < 2 or not all(one.building for one in monitor.workers):
             time.sleep(0.001)  # the spare one is taught the program too
@@ -160,7 +160,7 @@ def test_an_item_is_not_blamed_for_a_program_that_could_not_be_built_before_it()
 
 
 def test_a_factory_that_hangs_is_killed_after_the_grace():
-    with Pool(1, grace_period=0.3) as pool:
+    with Pool(1, grace_period=2.0) as pool:
         futures = [pool.submit(Program("deeds:endless_factory", b""), None) for _ in range(3)]
         assert [future.result(60).kind for future in futures] == ["timeout"] * 3
         assert pool.submit(Program("deeds:Runner", b""), ("echo",)).result(60) == Done([])

