@@ -82,7 +82,7 @@ def test_a_budget_ends_what_cases_within_their_time_would_not() -> None:
     answers = run(function_task(*range(20)), source, timeout=1.0, budget=1.0)
     assert answers[0].status == "ok"
     assert answers[-1].status == "skipped"
-    assert sum(answer.wall for answer in answers) < 3
+    assert sum(answer.status == "ok" for answer in answers) <= 4
 
 
 def test_what_does_not_load_answers_nothing() -> None:

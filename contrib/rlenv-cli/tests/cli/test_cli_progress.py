@@ -56,7 +56,7 @@ def test_a_short_run_says_nothing_on_the_way(clock, capsys):
     assert capsys.readouterr().err == ""
 
 
-def printed(capsys, seconds=20):
+def printed(capsys, seconds=60):
     """What another thread writes to standard error."""
     until = time.monotonic() + seconds
     while not (text := capsys.readouterr().err) and time.monotonic() < until:

@@ -23,7 +23,7 @@ async def right_async(messages, tools):
 
 
 def slow(messages, tools):
-    time.sleep(0.2)
+    time.sleep(0.5)
     return right(messages, tools)
 
 

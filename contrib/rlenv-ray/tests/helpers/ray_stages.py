@@ -46,8 +46,8 @@ deadly = rlenv.stage(where="caller")(deadly)
 
 @rlenv.stage(where="inline")
 def noted(response, answer):
-    """0.2 s a response, noted in the file that the answer names."""
-    time.sleep(0.2)
+    """0.4 s a response, noted in the file that the answer names."""
+    time.sleep(0.4)
     with open(answer, "a") as file:
         file.write("x")
     return 1.0
