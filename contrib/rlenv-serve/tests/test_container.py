@@ -15,7 +15,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 from database import postgres
 from needs import closure
 from rlenv_serve.keys import add_key

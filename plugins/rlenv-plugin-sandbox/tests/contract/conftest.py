@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import attrs
@@ -55,7 +57,7 @@ class Adapter:
     options: Mapping[str, Any] = attrs.field(factory=dict)
 
 
-ADAPTERS = (
+ADAPTERS: tuple[Adapter, ...] = (
     Adapter("memory", "memory", frozenset()),
     Adapter("process", "process", frozenset({"kill", "native", "fresh", "visible"})),
     Adapter("jail", "jail"),
@@ -63,6 +65,10 @@ ADAPTERS = (
     Adapter("docker+gvisor", "docker+gvisor", ALL - {"visible", "hidden", "entries"}),
     Adapter("remote", "remote"),
 )
+# A module with a context manager ``sandbox()``: an adapter of another distribution, instead of these.
+OTHER = os.environ.get("RLENV_TEST_SANDBOX", "")
+if OTHER:
+    ADAPTERS = (Adapter("remote, " + OTHER, "other"),)
 
 
 @pytest.fixture(
@@ -75,8 +81,13 @@ def box(request: pytest.FixtureRequest) -> Iterator[Box]:
         options = dict(adapter.options)
         if adapter.part == "remote":
             options |= stack.enter_context(request.getfixturevalue("served")())
-        memory = adapter.part == "memory"  # no part of the plugin: made for tests like these
-        made = Box(adapter, Memory() if memory else port.get(adapter.part, **options))
+        if adapter.part == "other":
+            sandbox = stack.enter_context(import_module(OTHER).sandbox())
+        elif adapter.part == "memory":  # no part of the plugin: made for tests like these
+            sandbox = Memory()
+        else:
+            sandbox = port.get(adapter.part, **options)
+        made = Box(adapter, sandbox)
         try:
             made.tier = asyncio.run(_tier(made.sandbox))
         except ConfigError as problem:
