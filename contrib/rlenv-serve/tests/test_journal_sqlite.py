@@ -19,7 +19,7 @@ from journals import ENDED, add_episodes, begun, opened, sqlite, taken
 from rlenv import ConfigError
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state import open_journal
-from rlenv_serve.state.sqlite import SqliteJournal
+from rlenv_serve.state.sqlite import CHECKPOINT, SqliteJournal
 from rlenv_serve.state.sqlite_file import connect
 
 FIRST = begun(1)
@@ -200,13 +200,7 @@ def test_a_lock_of_another_process_is_503_until_it_is_gone_and_readers_go_on(
         open_journal(f"sqlite:{file}")
         journal = SqliteJournal(str(file), wait=0.2)
         await journal.open()
-        groups, real = list[int](), journal._committed
-
-        def counted(group: Sequence[Any]) -> list[object]:
-            groups.append(len(group))
-            return real(group)
-
-        monkeypatch.setattr(journal, "_committed", counted)
+        groups = groups_of(journal, monkeypatch)
         try:
             await journal.begin(FIRST, 9)
             with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -239,6 +233,81 @@ def test_a_loop_is_not_held_up_by_a_store_that_waits(file: Path) -> None:
             assert await waits == FIRST
         finally:
             await journal.close()
+
+    asyncio.run(work())
+
+
+def groups_of(journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many writes the thread takes at once, from now on."""
+    groups, real = list[int](), journal._committed
+
+    def counted(group: Sequence[Any]) -> list[object]:
+        groups.append(len(group))
+        return real(group)
+
+    monkeypatch.setattr(journal, "_committed", counted)
+    return groups
+
+
+def test_a_step_that_is_alone_is_written_at_once_and_the_log_does_not_grow(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        open_journal(f"sqlite:{file}")
+        journal = SqliteJournal(str(file))
+        await journal.open()
+        await journal.begin(FIRST, 9)
+        monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", 1e9)  # whatever the disk does
+        groups = groups_of(journal, monkeypatch)
+        for number in range(1, 3_001):
+            assert await journal.commit(FIRST.id, taken(number))
+            await asyncio.sleep(0)
+        assert 3_000 // CHECKPOINT <= len(groups) < 2 * 3_000 // CHECKPOINT
+        assert Path(f"{file}-wal").stat().st_size < 32 << 20
+        await journal.close()
+        async with opened(sqlite(file.parent)) as again:
+            assert len(await again.steps(FIRST.id)) == 3_000
+
+    asyncio.run(work())
+
+
+def test_after_a_step_that_took_long_the_thread_writes(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        open_journal(f"sqlite:{file}")
+        journal = SqliteJournal(str(file))
+        await journal.open()
+        await journal.begin(FIRST, 9)
+        groups = groups_of(journal, monkeypatch)
+        monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", -1.0)
+        for slow in (False, True):  # that the processor was busy is no sign of a slow disk
+            waits = itertools.count() if slow else itertools.repeat(0)
+            monkeypatch.setattr("rlenv_serve.state.sqlite._waits", lambda waits=waits: next(waits))
+            for number in range(1, 11):
+                assert await journal.commit(FIRST.id, taken(number + 10 * slow))
+                await asyncio.sleep(0)
+            assert len(groups) == 9 * slow
+        await journal.close()
+
+    asyncio.run(work())
+
+
+def test_a_step_that_cannot_be_written_at_once_is_503_and_the_next_is_taken(file: Path) -> None:
+    async def work() -> None:
+        async with opened(sqlite(file.parent)) as journal:
+            assert isinstance(journal, SqliteJournal)
+            await journal.begin(FIRST, 9)
+            assert await journal.commit(FIRST.id, taken(1))
+            assert journal._own is not None
+            journal._own.execute("PRAGMA max_page_count = 1")
+            with pytest.raises(Problem) as raised:
+                await journal.commit(FIRST.id, taken(2, answer=b"x" * 300_000))
+            assert raised.value.code == "state_unavailable"
+            assert [*await journal.steps(FIRST.id)] == [taken(1)]
+            journal._own.execute("PRAGMA query_only = ON")  # then the thread may write
+            assert await journal.commit(FIRST.id, taken(2))
+            assert [*await journal.steps(FIRST.id)] == [taken(1), taken(2)]
 
     asyncio.run(work())
 

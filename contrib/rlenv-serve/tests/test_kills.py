@@ -20,8 +20,8 @@ class Stand(NamedTuple):
     """Two servers on one journal and one store of trajectories."""
 
     servers: list[Process]
-    restart_journal: Callable[[], object]
-    restart_trajectories: Callable[[], object]
+    restart_journal: Callable[..., object]  # after so many seconds
+    restart_trajectories: Callable[..., object]
     trajectories: str
 
     @property
@@ -81,6 +81,19 @@ def test_a_store_that_is_killed_loses_nothing(stand: Stand, kills: int) -> None:
     assert steps > 10 * kills
     check_trajectories(load, stand.trajectories)
     assert all(len(each.ready) == 1 for each in stand.servers)  # none ended with it
+
+
+@pytest.mark.slow  # the store is away for 30 s
+@pytest.mark.parametrize("stand", [REDIS, POSTGRESQL], indirect=True, ids="-".join)
+def test_a_store_that_is_away_for_30_seconds_loses_nothing(stand: Stand) -> None:
+    def outage() -> None:
+        stand.restart_journal(30.0)
+        stand.restart_trajectories(30.0)
+
+    load, _ = kill_under_load(stand.ports, outage, 1)
+
+    check_trajectories(load, stand.trajectories)
+    assert all(len(each.ready) == 1 for each in stand.servers)
 
 
 @pytest.mark.parametrize("stand", [SQLITE], indirect=True, ids="-".join)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -25,7 +26,7 @@ from rlenv_serve.trajectories.archive import Archive
 from rlenv_serve.trajectories.finished import Finished
 from rlenv_serve.trajectories.queries import profile, select
 from rlenv_serve.trajectories.store import TrajectoryStore
-from serving import SECRET, Client, broken, episode, running, served, sums
+from serving import SECRET, Client, broken, episode, running, served, sums, until
 from stores import state_of
 
 
@@ -160,9 +161,8 @@ def test_a_store_keeps_each_row_once_and_in_order(
         assert sorted({each.number for each in found}) == [each.number for each in found]
         assert await store.find("e1", "alice") is None
         assert [each.id for each in await store.newest("", "sums", 2)] == ["e4", "e3"]
-        odd = evolve(row(5), id="a\0b", agent="\0", rollout="{}")
-        await store.append([odd])
-        assert await store.find("a\0b", "") is not None
+        await store.append([evolve(row(5), agent="a\0b")])
+        assert (await store.newest("", "", 1))[0].agent == "a\ufffdb"
         await store.close()
 
     urls = {"memory": "memory:", "sqlite": f"sqlite:{tmp_path}/t.sqlite"}
@@ -223,6 +223,23 @@ def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL
         await store.close()
 
     asyncio.run(use())
+
+
+def test_a_store_that_does_not_answer_is_503_and_has_all_when_it_does(
+    cluster: PostgreSQL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rlenv_serve.database.WAIT", 2.0)
+    with running(Server(served(sums()), trajectories=TrajectoryStore(cluster.url))) as ask:
+        until(lambda: ask("GET", "/trajectories").status == 200)
+        cluster.pause(signal.SIGSTOP)
+        try:
+            away = play(ask, "6")  # the episode ends all the same
+            assert ask("GET", f"/episodes/{away}/reward").body["reward"] == 1.0
+            got = ask("GET", f"/trajectories/{away}")
+            assert (got.status, got.body["code"]) == (503, "trajectories_unavailable")
+        finally:
+            cluster.pause(signal.SIGCONT)
+        until(lambda: ask("GET", f"/trajectories/{away}").status == 200)
 
 
 def test_what_could_not_be_kept_is_kept_later_and_after_a_crash(

@@ -20,7 +20,8 @@ from .http.problems import Problem
 from .state.sqlite_file import check_owner
 
 T = TypeVar("T")
-PRAGMAS = ("busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
+WAIT = 15.0  # seconds for an answer
+PRAGMAS = ("busy_timeout = 10000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
 # What makes one process wait for another that changes tables; until the end of the transaction.
 LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7162110)"}
 
@@ -50,7 +51,11 @@ class Database:
         Raises:
             Problem: 503 where the database cannot be reached or written.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(self._work, work))  # fmt: skip
+        asked = asyncio.get_running_loop().run_in_executor(self._thread, partial(self._work, work))
+        try:
+            return await asyncio.wait_for(asked, WAIT)
+        except TimeoutError:  # it may still be done
+            raise self._away(f"no answer in {WAIT:g} s") from None
 
     async def alter(self, work: Callable[[sa.Connection], T]) -> T:
         """The same, while no other process alters tables."""
@@ -66,8 +71,10 @@ class Database:
             with self._engine.begin() as connection:
                 return work(connection)
         except (sa.exc.SQLAlchemyError, UnicodeError) as error:
-            why = str(error).partition("\n")[0]
-            raise Problem(503, f"{self._name}_unavailable", f"the store of {self._name}: {why}", Retry_After="5") from error  # fmt: skip
+            raise self._away(str(error).partition("\n")[0]) from error
+
+    def _away(self, why: str) -> Problem:
+        return Problem(503, f"{self._name}_unavailable", f"the store of {self._name}: {why}", Retry_After="5")  # fmt: skip
 
     async def close(self) -> None:
         """Let go of the connections."""

@@ -69,8 +69,7 @@ class Server:
             _ = served.revision  # hashes code and tasks: not while a client waits
         watches = [asyncio.create_task(each.watch()) for each in (self.sessions, self.archive)]
         with suppress(TimeoutError):  # what is played meanwhile is kept in the journal
-            async with asyncio.timeout(STORE):
-                await self.archive.bring()
+            await asyncio.wait_for(self.archive.bring(), STORE)
         self.ready = True
         try:
             yield

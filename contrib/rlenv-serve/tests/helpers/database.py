@@ -73,12 +73,15 @@ class PostgreSQL:
         ).stdout.split()
         return [leader, *map(int, below)]
 
-    def kill_and_start(self) -> None:
-        """SIGKILL for all, and start it anew when they are gone: a process that nobody has waited for looks alive."""
+    def kill_and_start(self, away: float = 0.0) -> None:
+        """SIGKILL for all, and start it anew after so many seconds.
+
+        They must be gone then: a process that nobody has waited for looks alive."""
         pids, until = self._pids(), time.monotonic() + 60
         self.kill()
         while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
             time.sleep(0.02)
+        time.sleep(away)
         self.start()
 
     def pause(self, signal_: signal.Signals) -> None:

@@ -50,9 +50,10 @@ class RedisServer:
         self.process.kill()
         self.process.wait()
 
-    def kill_and_start(self) -> None:
-        """``kill -9``, and start it anew."""
+    def kill_and_start(self, away: float = 0.0) -> None:
+        """``kill -9``, and start it anew after so many seconds."""
         self.kill()
+        time.sleep(away)
         self.start()
 
 
@@ -67,22 +68,22 @@ def redis_server(folder: Path) -> Iterator[RedisServer]:
 
 
 @contextmanager
-def state_of(store: str, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+def state_of(store: str, folder: Path) -> Iterator[tuple[str, Callable[..., object]]]:
     """The URL of a store, and what kills it with ``kill -9`` and starts it anew."""
     if store == "redis":
         with redis_server(folder) as server:
             yield server.url, server.kill_and_start
     else:
         assert store == "sqlite"
-        yield f"sqlite:{folder / 'journal.db'}", lambda: None
+        yield f"sqlite:{folder / 'journal.db'}", lambda _=0.0: None
 
 
 @contextmanager
-def trajectories_of(store: str, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+def trajectories_of(store: str, folder: Path) -> Iterator[tuple[str, Callable[..., object]]]:
     """The same of a store of trajectories."""
     if store == "postgresql":
         with postgres() as cluster:
             yield cluster.url, cluster.kill_and_start
     else:
         assert store == "sqlite"
-        yield f"sqlite:{folder / 'trajectories.db'}", lambda: None
+        yield f"sqlite:{folder / 'trajectories.db'}", lambda _=0.0: None

@@ -8,10 +8,13 @@ from typing import Literal
 import msgspec
 from rlenv_plugin_agent import calls
 
+from rlenv_serve.http.answers import encode
+from rlenv_serve.state.journal import Kept
+
 SUBMIT = "submit"  # the tool that ends an episode with an answer, of every environment
 
 
-class Action(msgspec.Struct, frozen=True, omit_defaults=True):
+class Action(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
     """One action: exactly what its ``kind`` needs is set.
 
     Args:
@@ -35,15 +38,6 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
             return calls((self.name, self.arguments))
         return self.value if self.kind == "value" else self.text
 
-    def encoded(self) -> bytes:
-        """The action as the journal keeps it."""
-        return _encode(self)
-
-    @classmethod
-    def decoded(cls, kept: bytes) -> Action:
-        """The action that ``encoded`` wrote."""
-        return _DECODER.decode(kept)
-
 
 def say(text: str) -> Action:
     """A message of the policy."""
@@ -54,13 +48,11 @@ def call(name: str, arguments: Mapping[str, object]) -> Action:
     """A call of a tool; ``submit`` is a message with the answer."""
     if name == SUBMIT:
         answer = arguments.get("answer", "")
-        return say(answer if isinstance(answer, str) else _encode(answer).decode())
+        return say(answer if isinstance(answer, str) else encode(answer).decode())
     return Action("call", name=name, arguments=arguments)
 
 
 END = Action("end")
-_encode = msgspec.json.Encoder().encode
-_DECODER = msgspec.json.Decoder(Action)
 SUBMIT_TOOL: dict[str, object] = {
     "name": SUBMIT,
     "description": "End the episode with an answer.",

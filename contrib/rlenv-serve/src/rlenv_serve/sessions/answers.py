@@ -11,9 +11,10 @@ from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
 from rlenv_plugin_agent import Step
 
 from rlenv_serve.http.answers import encode
+from rlenv_serve.state.journal import Kept
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class Answer(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
     """What one step came to.
 
     Args:
@@ -47,15 +48,6 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         if verdict is None:
             return cls(number, messages, value)  # type: ignore[arg-type] # `plain` of a mapping is a mapping
         return cls(number, messages, value, done=True, stop=stop or "", reward=verdict.value, fault=fault_kind(verdict))  # type: ignore[arg-type] # as above # fmt: skip
-
-    def encoded(self) -> bytes:
-        """The answer as the journal keeps it."""
-        return encode(self)
-
-    @classmethod
-    def decoded(cls, kept: bytes) -> Answer:
-        """The answer that ``encoded`` wrote."""
-        return _DECODER.decode(kept)
 
 
 def fault_kind(verdict: Verdict) -> str:
@@ -99,6 +91,3 @@ def _stage(result: StageResult, *, private: bool) -> dict[str, object]:
     if result.children:
         row["children"] = [_stage(each, private=private) for each in result.children]
     return row
-
-
-_DECODER = msgspec.json.Decoder(Answer)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 
 from attrs import define, field
-from rlenv import Verdict
 from rlenv_plugin_agent import Episode, Rollout
 from rlenv_plugin_agent.messages import copies
 
@@ -50,11 +49,6 @@ class Session:
     def id(self) -> str:
         """Of the episode."""
         return self.begun.id
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The verdict, None before the end."""
-        return self.episode.verdict
 
     @property
     def tools(self) -> list[dict[str, object]]:

@@ -161,10 +161,8 @@ class Sessions:
                     await self._closed(session)
             try:
                 await self._journal.expire(limits.keep)
-            except Problem:  # it is in the log
-                continue
-            except Exception:
-                logger.exception("old episodes cannot be removed")
+            except Exception as error:  # noqa: BLE001 - it is tried again
+                logger.warning("old episodes cannot be removed: %s", error)
 
     async def close(self) -> None:
         """Wait for the steps that run, end those that take long, and let go of all episodes."""
@@ -273,8 +271,8 @@ class Sessions:
             await self._let_go(session)
             return None
         session.taken.append(taken)
-        if end and session.verdict:
-            self._metrics.verdict(session.served.name, session.verdict)
+        if end and (verdict := session.episode.verdict):
+            self._metrics.verdict(session.served.name, verdict)
             if self._metrics.trace:
                 about = {"gen_ai.agent.name": session.begun.agent or None, "gen_ai.conversation.id": session.id, "rlenv.environment": session.served.name, "rlenv.task.id": session.begun.task, "rlenv.tenant": session.begun.tenant or None}  # fmt: skip
                 self._metrics.trace(episode_span(session.episode), about)

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
+import msgspec
 from attrs import frozen
 
+from rlenv_serve.http.answers import encode
 from rlenv_serve.http.problems import Problem
 
 logger = logging.getLogger("rlenv_serve")
+
+
+class Kept:
+    """What a journal keeps as JSON."""
+
+    __slots__ = ()
+
+    def encoded(self) -> bytes:
+        """As the journal keeps it."""
+        return encode(self)
+
+    @classmethod
+    def decoded(cls, kept: bytes) -> Self:
+        """What ``encoded`` wrote."""
+        return msgspec.json.decode(kept, type=cls)
 
 
 @frozen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from secrets import token_bytes
 from typing import TYPE_CHECKING, cast
@@ -17,7 +17,6 @@ from .age import Age
 from .journal import Begun, Ended, Entry, Taken, unavailable
 
 if TYPE_CHECKING:
-    import redis
     from redis.asyncio import Redis
 
 logger = logging.getLogger("rlenv_serve")
@@ -118,11 +117,9 @@ class RedisJournal:
 
     async def close(self) -> None:
         """As of ``Journal``."""
-        from redis import RedisError
-
         link, self._redis = self._redis, None
         if link is not None:
-            with suppress(RedisError, OSError):
+            with suppress(Exception):  # as a connection that breaks raises
                 await link.aclose(close_connection_pool=True)
 
     async def _run(self, name: str, *given: str | bytes | float) -> object:
@@ -158,7 +155,9 @@ def prepare(url: str) -> None:
     try:
         with redis.Redis.from_url(url, socket_timeout=WAIT, socket_connect_timeout=WAIT) as link:
             link.set("rlenv:version", VERSION, nx=True)
-            version, settings = link.get("rlenv:version"), _settings(link)
+            version, settings = link.get("rlenv:version"), dict[str, str]()
+            with suppress(redis.ResponseError):  # some who host it do not tell
+                settings = cast("dict[str, str]", link.config_get("maxmemory-policy", "appendonly"))
     except (redis.RedisError, OSError, ValueError) as error:
         raise ConfigError(f"--state: the Redis at {_place(url)} cannot be used: {error}") from None
     if version != VERSION:
@@ -167,15 +166,6 @@ def prepare(url: str) -> None:
         raise ConfigError(f"--state: the Redis at {_place(url)} removes episodes when its memory is full; set `maxmemory-policy noeviction`")  # fmt: skip
     if settings.get("appendonly") == "no":
         logger.warning("the Redis of --state has no append-only file: episodes that are open are lost when it ends")  # fmt: skip
-
-
-def _settings(link: redis.Redis) -> Mapping[str, str]:
-    from redis import ResponseError
-
-    try:
-        return cast("Mapping[str, str]", link.config_get("maxmemory-policy", "appendonly"))
-    except ResponseError:  # some who host it do not tell
-        return {}
 
 
 def _place(url: str) -> str:

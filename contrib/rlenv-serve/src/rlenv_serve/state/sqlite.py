@@ -3,18 +3,24 @@
 One thread writes: whatever waits when it is free becomes one transaction, and is acknowledged when that is committed.  So
 many episodes cost one commit.  A commit with the end of an episode is synced to the disk; that of steps alone survives the
 end of the process and of all others, but the last moments may be lost with the machine's power.
+
+A step that comes alone is written on the event loop, which takes less time than handing it over: it goes to the system's
+cache, and the thread moves what is there into the file (the checkpoint).  The thread takes over where another process
+writes, and where a step had to wait, as for a disk that cannot keep up.
 """
 
 from __future__ import annotations
 
 import asyncio
+import resource
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 from attrs import frozen
@@ -25,7 +31,11 @@ from .journal import Begun, Ended, Entry, Taken, unavailable
 from .sqlite_file import connect
 
 T = TypeVar("T")
+Work: TypeAlias = Callable[[sqlite3.Connection], T]
 WAIT = 5.0  # seconds for a lock of another process; then 503
+SLOW, REST = 0.02, 10.0  # seconds: once a step here waited longer, the thread takes all for so long
+CHECKPOINT = 200  # steps on the loop, after which the thread may have to make room in the log
+THREAD = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)  # macOS has the first not
 GROUP = 512  # writes in one transaction
 EXPIRED = 200  # episodes that one write removes
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -38,7 +48,7 @@ _begun = msgspec.json.Decoder(Begun).decode
 
 @frozen(eq=False)
 class _Write:
-    work: Callable[[sqlite3.Connection], object]
+    work: Work[object]
     done: asyncio.Future[object]
     is_end: bool = False
 
@@ -57,8 +67,10 @@ class SqliteJournal:
         self._path, self._wait, self._age = path, wait, Age()
         self._queue: SimpleQueue[_Write | None] = SimpleQueue()
         self._link: sqlite3.Connection | None = None  # of the writer
+        self._own: sqlite3.Connection | None = None  # of the loop
+        self._waiting, self._steps, self._rests = 0, 0, 0.0
         self._writer: threading.Thread | None = None
-        self._local, self._links = threading.local(), list[sqlite3.Connection]()
+        self._reader: sqlite3.Connection | None = None
 
     def sibling(self, name: str) -> SqliteJournal:
         """As of ``Journal``: a file beside this one."""
@@ -67,7 +79,7 @@ class SqliteJournal:
     async def open(self) -> None:
         """As of ``Journal``."""
         self._loop = asyncio.get_running_loop()
-        self._readers = ThreadPoolExecutor(2, "rlenv-journal-reader")
+        self._readers = ThreadPoolExecutor(1, "rlenv-journal-reader")
         self._writer = threading.Thread(target=self._serve, name="rlenv-journal", daemon=True)
         self._writer.start()
         await self._written(lambda _: None)
@@ -89,7 +101,7 @@ class SqliteJournal:
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         work = lambda link: _commit(link, id, taken, ended, self._age.now())  # noqa: E731 - one line
-        return await self._written(work, is_end=ended is not None)
+        return await self._written(work, is_step=ended is None, is_end=ended is not None)
 
     async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
@@ -128,8 +140,8 @@ class SqliteJournal:
         self._queue.put(None)
         await asyncio.to_thread(writer.join)
         await asyncio.to_thread(self._readers.shutdown)
-        for each in self._links:
-            each.close()
+        if self._reader is not None:
+            self._reader.close()
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -142,22 +154,41 @@ class SqliteJournal:
             raise unavailable(error) from None
 
     def _rows(self, query: str, given: tuple[object, ...]) -> list[tuple]:  # type: ignore[type-arg] # as above
-        if (link := getattr(self._local, "link", None)) is None:
-            link = self._local.link = connect(self._path, self._wait)
-            self._links.append(link)
-        return link.execute(query, given).fetchall()
+        self._reader = self._reader or connect(self._path, self._wait)
+        return self._reader.execute(query, given).fetchall()
 
     # -- writing ----------------------------------------------------------------------------------
 
-    async def _written(self, work: Callable[[sqlite3.Connection], T], *, is_end: bool = False) -> T:
+    async def _written(self, work: Work[T], *, is_step: bool = False, is_end: bool = False) -> T:
         if self._writer is None:
             raise unavailable("it is closed")
-        done: asyncio.Future[object] = self._loop.create_future()
-        self._queue.put(_Write(work, done, is_end))
+        is_alone, self._waiting = not self._waiting, self._waiting + 1
         try:
+            if is_step and is_alone and (found := self._written_here(work)) is not None:
+                await asyncio.sleep(0)  # what comes until then shares a transaction
+                return found
+            done: asyncio.Future[object] = self._loop.create_future()
+            self._queue.put(_Write(work, done, is_end))
             return await done  # type: ignore[return-value] # what `work` gave
         except (sqlite3.Error, OSError, ConfigError) as error:
             raise unavailable(error) from None
+        finally:
+            self._waiting -= 1
+
+    def _written_here(self, work: Work[T]) -> T | None:
+        """What the work gave; None where nothing was done, and it is for the thread."""
+        started, waits, self._steps = time.monotonic(), _waits(), self._steps + 1
+        own = self._own if self._steps % CHECKPOINT and started > self._rests else None
+        if own is None:
+            return None
+        try:
+            own.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:  # as where another process writes
+            return None
+        found = _finish(own, [work])[0]
+        if _waits() > waits and time.monotonic() - started > SLOW:
+            self._rests = started + REST
+        return found
 
     def _serve(self) -> None:
         """The thread that writes."""
@@ -191,28 +222,23 @@ class SqliteJournal:
         level = "FULL" if any(each.is_end for each in group) else "NORMAL"
         link.execute(f"PRAGMA synchronous = {level}")
         link.execute("BEGIN IMMEDIATE")
-        try:
-            found = [each.work(link) for each in group]
-            link.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                link.rollback()
-            raise
-        return found
+        return _finish(link, [each.work for each in group])
 
     def _connected(self) -> sqlite3.Connection:
         if self._link is None:
             self._link = link = connect(self._path, self._wait)
             (seconds,) = link.execute("SELECT max(seconds, ifnull((SELECT max(written) FROM episode), 0)) FROM clock").fetchone()  # fmt: skip
             self._age.at_least(seconds)
+            self._own = connect(self._path, 0.0)
+            self._own.executescript("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")
         return self._link
 
     def _drop(self) -> None:
         """Connect anew for the next write: the disk may have been replaced."""
-        link, self._link = self._link, None
-        if link is not None:
+        links, self._link, self._own = (self._link, self._own), None, None
+        for each in filter(None, links):
             with suppress(sqlite3.Error):
-                link.close()
+                each.close()
 
 
 def _settle(group: Sequence[_Write], found: Sequence[object]) -> None:
@@ -223,6 +249,23 @@ def _settle(group: Sequence[_Write], found: Sequence[object]) -> None:
             each.done.set_exception(result)
         else:
             each.done.set_result(result)
+
+
+def _waits() -> int:
+    """How often this thread has waited, as for a disk; that other processes use the processor is no sign of a slow one."""
+    return resource.getrusage(THREAD).ru_nvcsw
+
+
+def _finish(link: sqlite3.Connection, works: Sequence[Work[T]]) -> list[T]:
+    """What each gave, in the transaction that was begun."""
+    try:
+        found = [each(link) for each in works]
+        link.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            link.rollback()
+        raise
+    return found
 
 
 def _entry(row: tuple[bytes, int, str | None, bytes | None]) -> Entry:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 
-import msgspec
 from attrs import asdict, frozen
 from rlenv_cli.scores import verdict_from_dict
 from rlenv_plugin_agent import Rollout
 from rlenv_plugin_agent.records import to_row
 
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
-from rlenv_serve.state.journal import Begun
+from rlenv_serve.state.journal import Begun, Kept
 
 
 @frozen
-class Finished:
+class Finished(Kept):
     """An episode that has ended.
 
     Args:
@@ -69,15 +68,6 @@ class Finished:
         task = row["task"] if operator else {"id": row["task"].get("id"), "prompt": row["task"].get("prompt")}  # fmt: skip
         return {**self.summary(), "task_row": task, "messages": row["messages"], "trace": row["trace"], "stages": stages}  # fmt: skip
 
-    def encoded(self) -> bytes:
-        """The row as the outbox of a journal keeps it."""
-        return _encode(self)
-
-    @classmethod
-    def decoded(cls, kept: bytes) -> Finished:
-        """The row that ``encoded`` wrote."""
-        return _DECODER.decode(kept)
-
 
 def finished(begun: Begun, made: Rollout) -> Finished:
     """The row of an episode."""
@@ -87,7 +77,3 @@ def finished(begun: Begun, made: Rollout) -> Finished:
         made.seconds, made.stop, made.verdict.value, fault_kind(made.verdict), len(made.trace), len(calls),
         len({*calls}), sum(turn.tokens for turn in made.trace), json.dumps(to_row(made)),
     )  # fmt: skip
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_DECODER = msgspec.msgpack.Decoder(Finished)

@@ -14,22 +14,10 @@ from rlenv_serve.database import Database
 
 from .finished import Finished
 
-
-class Text(sa.TypeDecorator[str]):
-    """Any text: PostgreSQL has none with NUL, and what it does not take would wait in the journal for ever."""
-
-    impl = sa.Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, _: object) -> str | None:
-        """As it is kept and looked for."""
-        return value and value.replace("\0", "\ufffd")
-
-
 NUMBER = sa.BigInteger().with_variant(
     sa.Integer, "sqlite"
 )  # which numbers rows by itself only then
-KINDS: Mapping[str, type[sa.types.TypeEngine[Any]]] = {"str": Text, "int": sa.BigInteger, "float": sa.Float, "float | None": sa.Float}  # fmt: skip
+KINDS: Mapping[str, type[sa.types.TypeEngine[Any]]] = {"str": sa.Text, "int": sa.BigInteger, "float": sa.Float, "float | None": sa.Float}  # fmt: skip
 TABLE = sa.Table(
     "trajectories",
     sa.MetaData(),
@@ -62,7 +50,8 @@ class TrajectoryStore(Database):
 
     async def append(self, rows: Sequence[Finished]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
-        values = [{name: value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
+        # A text with NUL, which PostgreSQL does not take, would wait in the journal for ever.
+        values = [{name: value.replace("\0", "\ufffd") if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
         await self.run(partial(self._append, values))
         self.arrived.set()
 
