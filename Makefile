@@ -30,7 +30,7 @@ help:
 	@echo "make test-full  what make test leaves out: slow tests, whole corpora in containers, more examples of each law, a policy that learns"
 	@echo "make test-trainers  rlenv in each trainer, in an environment of its own below build/ (ten minutes at first; TRAINERS=trl)"
 	@echo "make conformance  what each trainer makes of a response without a score, into docs/reference/conformance.md"
-	@echo "make soak   a million verdicts and 10,000 verifications with catastrophes: all right, nothing grows (a quarter of an hour; VERDICTS=1000000)"
+	@echo "make soak   a million verdicts, 10,000 verifications with catastrophes, and 1,000 episodes of a server at once: all right, nothing grows (half an hour; VERDICTS=1000000)"
 	@echo "make lint   ruff and mypy --strict only"
 	@echo "make bench  ratios against python itself and against peers"
 	@echo "make mutants  see whether the tests notice changes to the code that decides (half an hour; ONLY=math, ONLY=tolerance)"
@@ -96,6 +96,7 @@ build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml con
 soak: $(VENV)/.dev
 	$(BIN)/python benchmarks/soak.py $(VERDICTS)
 	$(BIN)/python benchmarks/forks.py
+	$(BIN)/python benchmarks/serve_soak.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
