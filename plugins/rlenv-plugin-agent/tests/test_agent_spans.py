@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from rlenv import Environment, Outcome, Task, stage
-from rlenv_plugin_agent import Episode, Harness, call, calls, subagent, tool
+from rlenv_plugin_agent import Budgets, Config, Episode, Harness, call, calls, subagent, tool
 from rlenv_plugin_agent.spans import Span, episode_span, verdict_span
 from sums import TASK, sums
 
@@ -49,6 +49,12 @@ def test_the_parts_of_a_span_are_no_longer_than_it_unless_they_were_side_by_side
         assert sum(part.seconds for part in each.children) <= each.seconds + 1e-9
 
 
+@tool(where="caller", timeout=60.0, stateful=True)
+async def hold() -> None:
+    """Wait until it is cancelled."""
+    await asyncio.Event().wait()
+
+
 @tool(where="caller", timeout=60.0)
 async def nap() -> str:
     """Wait."""
@@ -78,6 +84,17 @@ def test_a_call_of_a_tool_that_there_is_not_has_no_text_of_the_policy() -> None:
     assert SECRET not in repr(found)
     kinds = [each.error for each in every(found) if each.name == "execute_tool"]
     assert kinds == [*["unknown_tool"] * 65, *["limit"] * 6]
+
+
+def test_a_name_that_no_tool_has_is_in_no_span_when_the_time_is_over_either() -> None:
+    tables = {"harness": Harness("tool-use", tools=[hold]), "config": Config(budgets=Budgets(seconds=0.05))}  # fmt: skip
+    env = Environment("late", lambda visible: 1.0, tables=tables)
+    found = played(env, calls(("hold", {}), (SECRET, {})), task=Task("Hold."))
+
+    assert [(each.name, each.error) for each in found.children[0].children[1:]] == [
+        ("execute_tool hold", "timeout"), ("execute_tool", "timeout"),
+    ]  # fmt: skip
+    assert SECRET not in repr(found)
 
 
 def test_an_error_of_a_tool_is_one_of_its_span() -> None:

@@ -6,15 +6,13 @@ fault, and so no ground truth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from attrs import frozen
 from rlenv import StageResult, Verdict
 
 from .episode import Episode
 from .steps import Call, Turn
-
-UNCHECKED = ("unknown_tool", "limit")  # errors of calls whose name may be any text of the policy
 
 
 @frozen
@@ -44,19 +42,19 @@ def episode_span(episode: Episode) -> Span:
     assert episode.verdict is not None
     verdict = verdict_span(episode.verdict)
     about = {"gen_ai.operation.name": "invoke_agent", "rlenv.stop": episode.stop, "rlenv.seed": str(episode.seed)}  # fmt: skip
-    parts = [*(_turn(*pair) for pair in enumerate(episode.trace)), verdict]
+    parts = [*(_turn(*pair, episode.named) for pair in enumerate(episode.trace)), verdict]
     return Span("episode", sum(each.seconds for each in parts), {**verdict.about, **about}, verdict.error, parts)  # fmt: skip
 
 
-def _turn(number: int, turn: Turn) -> Span:
+def _turn(number: int, turn: Turn, tools: Container[str]) -> Span:
     tokens = "gen_ai.usage.output_tokens" if turn.exact else "rlenv.tokens.estimated"
     policy = Span("chat", turn.waited, {"gen_ai.operation.name": "chat", tokens: turn.tokens})
-    parts = [policy, *map(_call, turn.calls)]
+    parts = [policy, *(_call(each, tools) for each in turn.calls)]
     return Span("turn", turn.waited + turn.seconds, {"rlenv.turn": number}, "", parts)
 
 
-def _call(call: Call) -> Span:
-    name = None if call.error in UNCHECKED else call.tool
+def _call(call: Call, tools: Container[str]) -> Span:
+    name = call.tool if call.tool in tools else None  # else it may be any text of the policy
     about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function", "gen_ai.tool.name": name}  # fmt: skip
     return Span(f"execute_tool {name or ''}".rstrip(), call.seconds, about, call.error)
 
