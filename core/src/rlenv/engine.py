@@ -77,12 +77,12 @@ def run_steps(steps: Steps[T]) -> T:
 
 async def await_steps(steps: Steps[T]) -> T | None:
     """The same, leaving the loop free while they wait; None where they go on in another process."""
-    from asyncio import wrap_future
-    from concurrent.futures import Future
-
     try:
         step = next(steps)
         while type(step) is Await:
+            from asyncio import wrap_future
+            from concurrent.futures import Future
+
             future = step.future
             step = steps.send(await (wrap_future(future) if isinstance(future, Future) else future))
     except StopIteration as stop:

@@ -173,14 +173,14 @@ class Environment:
 
         An inline stage runs on the loop for up to its ``inline_limit`` of characters, and above in a worker.
         """
-        from asyncio import wrap_future
-
-        from .event_loop import off_loop
-
         self._needs_no_group()
         if type(response) in (str, Trajectory) and "fingerprint" in vars(self):
             attempt = self._attempt(prompt, response)
-        else:
+        else:  # imports cost more than half a microsecond each time
+            from asyncio import wrap_future
+
+            from .event_loop import off_loop
+
             attempt = await wrap_future(off_loop(partial(self._prepare, prompt, response)))
         executor = AsyncExecutor(self._workers, hire=lambda: self._hired)
         verdict = await await_steps(self._steps(attempt, executor))

@@ -110,12 +110,12 @@ class AsyncExecutor(CallerExecutor):
 
 def _in_turn(slot: CompiledSlot, attempt: Attempt) -> Steps[StageResult]:
     """Check on the caller's loop; where checks have held it for long, after the next turn of it."""
-    from asyncio import get_running_loop, sleep
+    import asyncio
 
-    loop = get_running_loop()
-    while perf_counter() - _turns.get(loop, math.inf) > HELD:
-        yield Await(sleep(0))
-    if loop not in _turns:  # the first check of this turn
+    loop = asyncio.get_running_loop()
+    while (began := _turns.get(loop)) is not None and perf_counter() - began > HELD:
+        yield Await(asyncio.sleep(0))
+    if began is None:  # the first check of this turn
         _turns[loop] = perf_counter()
         loop.call_soon(_turns.pop, loop, None)
     return check_now(slot, attempt)
