@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any

@@ -99,12 +99,15 @@ async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int)
     """
     if len(items) > most:
         raise invalid(f"a request has at most {most:,} items, not {len(items):,}: send several")
-    tasks = [_task(served, item.task, tenant) for item in items]
-    found = [Job(index if item.id is None else item.id, task, _response(item.response)) for index, (item, task) in enumerate(zip(items, tasks, strict=True)) if task]  # fmt: skip
-    wrong = [f"items[{index}]: there is no task {items[index].task!r:.80}" for index, task in enumerate(tasks) if task is None]  # fmt: skip
-    if not wrong and any(type(item.task) is NewTask for item in items):
+    found, wrong = list[Job](), list[str]()
+    for index, item in enumerate(items):
+        if task := _task(served, item.task, tenant):
+            found.append(Job(index if item.id is None else item.id, task, _response(item.response)))
+        else:
+            wrong.append(f"items[{index}]: there is no task {item.task!r:.80}")
+    if not wrong and None in [job.task.id for job in found]:
         wrong = await asyncio.to_thread(_unfit, served, found)
-    if len({job.id for job in found}) < len(found) and not wrong:
+    if not wrong and len({job.id for job in found}) < len(found):
         wrong = [f"items: two have the id {_twice(found)!r:.80}; leave ids out, or draw each once"]
     if wrong:
         more = [f"and {len(wrong) - SHOWN:,} more"] if len(wrong) > SHOWN else []

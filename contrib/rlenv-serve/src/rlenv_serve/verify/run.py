@@ -52,7 +52,7 @@ class Run:
             receive: of the request, which ends with its client; None: it goes on without.
         """
         try:
-            async with Watch(receive), asyncio.timeout(self.verifier.limits.deadline):
+            async with Watch(receive, self.verifier.limits.deadline):
                 if len(self.jobs) == 1:
                     self._add(0, await self.verifier.verdict(self.tenant, self.served, self.jobs[0]))  # fmt: skip
                 else:
