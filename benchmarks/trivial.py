@@ -49,3 +49,17 @@ class Sleeper:
     def check(self, attempt: Attempt) -> Outcome:
         time.sleep(float(attempt.response))
         return RIGHT
+
+
+def spin(response: str) -> bool:
+    """Work for as many seconds of CPU time as the response says."""
+    end = time.process_time() + float(response)
+    while time.process_time() < end:
+        pass
+    return True
+
+
+def pause(response: str) -> bool:
+    """Wait for as many seconds as the response says."""
+    time.sleep(float(response))
+    return True

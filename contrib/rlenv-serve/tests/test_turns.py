@@ -60,3 +60,62 @@ def test_one_that_is_cancelled_gives_its_place_back() -> None:
         assert (turns.running, turns.waiting) == ({}, {})
 
     asyncio.run(play())
+
+
+def test_a_request_that_ends_with_all_its_responses_leaves_no_place_taken() -> None:
+    async def play() -> None:
+        turns = Turns(Limits(running=2))
+
+        async def run() -> None:
+            async with turns.of("a"):
+                await asyncio.sleep(60)
+
+        others = [asyncio.create_task(run()) for _ in range(2)]
+        ended = [asyncio.create_task(run()) for _ in range(6)]
+        await asyncio.sleep(0)
+        others.pop(0).cancel()  # while what waits behind it is cancelled too
+        for each in ended:
+            each.cancel()
+        found = await asyncio.gather(*ended, return_exceptions=True)
+        assert {type(each) for each in found} == {asyncio.CancelledError}
+        assert (turns.running["a"].count, turns.waiting) == (1, {})
+        for each in others:
+            each.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        assert (turns.running, turns.waiting) == ({}, {})
+
+    asyncio.run(play())
+
+
+def test_one_that_waits_goes_on_although_those_before_it_were_cancelled() -> None:
+    async def play() -> None:
+        turns = Turns(Limits(running=1))
+        await turns.take("a")
+        waits = [asyncio.create_task(turns.take("a")) for _ in range(5)]
+        await asyncio.sleep(0)
+        for each in waits[:-1]:
+            each.cancel()
+        turns.give("a")  # before those that are cancelled know of it
+        await asyncio.wait_for(waits[-1], 30)
+        assert (turns.running["a"].count, turns.waiting) == (1, {})
+
+    asyncio.run(play())
+
+
+def test_beside_another_a_tenant_leaves_a_worker_free() -> None:
+    async def play() -> None:
+        turns = Turns(Limits())
+        turns._cores = 4
+        async with turns.of("b"):
+            pass
+        slow = [asyncio.create_task(turns.take("a", 0.005)) for _ in range(9)]
+        await asyncio.sleep(0)
+        assert turns.running["a"].count == 3
+        quick = [asyncio.create_task(turns.take("c", 0.0001)) for _ in range(30)]
+        await asyncio.sleep(0)
+        assert turns.running["c"].count == 30
+        for each in (*slow, *quick):
+            each.cancel()
+        await asyncio.gather(*slow, *quick, return_exceptions=True)
+
+    asyncio.run(play())

@@ -16,7 +16,7 @@ from rlenv_serve.settings import Limits
 from .problems import Problem
 
 # Seconds of work of one tenant, for each core, that may wait for workers before another's.
-QUEUED = 0.02
+QUEUED = 0.001
 RECENT = 10.0  # seconds after which a tenant that asked for nothing counts no longer
 
 
@@ -135,11 +135,14 @@ class Turns:
     def _next(self, tenant: str) -> None:
         """The oldest of this tenant runs, and the tenant goes to the end of the line."""
         queue = self.waiting.pop(tenant)
-        place = queue.popleft()
+        while queue:
+            place = queue.popleft()
+            if not place.ready.done():  # else its request was ended in this turn of the loop
+                self._run(tenant, place.cost)
+                place.ready.set_result(None)
+                break
         if queue:
             self.waiting[tenant] = queue
-        self._run(tenant, place.cost)
-        place.ready.set_result(None)
 
     def _drop(self, tenant: str, place: _Place) -> None:
         queue = self.waiting.get(tenant)
