@@ -8,12 +8,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TypeVar
 
 import sqlalchemy as sa
 from rlenv import ConfigError
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import StaticPool
 
 from .http.problems import Problem
@@ -41,7 +41,7 @@ class Database:
         self._name = name
         self._engine = sa.create_engine(_engine_url(f"--{name}", url), **({"poolclass": StaticPool} if url == "memory:" else {"pool_pre_ping": True}))  # fmt: skip
         self._thread = ThreadPoolExecutor(1, f"rlenv-{name}")
-        self.insert = (sqlite if self._engine.dialect.name == "sqlite" else postgresql).insert
+        self.insert = import_module(f"sqlalchemy.dialects.{self._engine.dialect.name}").insert
         if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _durable)
 
