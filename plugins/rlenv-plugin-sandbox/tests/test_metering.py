@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv_plugin_sandbox import metering
-from rlenv_plugin_sandbox.docker.session import _Run
+from rlenv_plugin_sandbox.docker.run import Run
 from rlenv_plugin_sandbox.guest import wire
 from rlenv_plugin_sandbox.metering import WALL, Meter, Over, Span
 
@@ -212,7 +212,7 @@ def test_what_gvisor_counts_and_the_machine_did_not_give_is_no_cpu_of_an_exit(
     )
 
     async def ended() -> float:
-        run = _Run(container, 9.0, 9.0)
+        run = Run(container, 9.0, 9.0)
         for within in (2.0, 4.0):
             await run.clock.look((0.0, 0.0, within))
         run.report = wire.END_BODY.pack(0, True, 0, *(False,) * 3, 0.0, 0.0, 4.0, 0.25, 5.0, 0, 0)

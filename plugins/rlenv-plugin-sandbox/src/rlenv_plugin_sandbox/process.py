@@ -15,7 +15,7 @@ __all__ = ["Process"]
 class Process(Local):
     """Runs programs with this user's rights, network and files.  Refuses every demand for more."""
 
-    tier: ClassVar[Tier] = "process"
+    tier: Tier = "process"
     isolate: ClassVar[bool] = False
     remedy: ClassVar[str] = (
         'use the sandbox "jail", or min_isolation = "process" for trusted programs'

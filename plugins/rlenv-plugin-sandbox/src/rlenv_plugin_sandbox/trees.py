@@ -159,9 +159,8 @@ def decode(data: bytes, before: Tree, most: int) -> Tree:
             node, place = Node(mode, data[place : place + size]), place + size
             if place > len(data) or not _fits(path, node, found):
                 raise Damaged(f"{path[:200]!r}, of mode {mode:o}, has no place in it")
-            if (
-                len(found) > most
-            ):  # too many for any workspace: a MiB of them takes a second to read
+            # Too many for any workspace: a MiB of them takes a second to read.
+            if len(found) > most:
                 return found
             known = before.get(path)
             found[path] = known if known == node else node

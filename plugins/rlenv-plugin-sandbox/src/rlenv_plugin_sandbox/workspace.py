@@ -17,7 +17,7 @@ Program = str | Sequence[str]
 Files = Mapping[str, bytes | tuple[bytes, int]]
 Seconds = float | None
 
-__all__ = ["Leased", "WorkspaceSession", "Workspaces"]
+__all__ = ["Files", "Leased", "Program", "Seconds", "WorkspaceSession", "Workspaces"]
 
 
 class Leased(Session, Protocol):

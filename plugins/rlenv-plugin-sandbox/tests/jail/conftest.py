@@ -40,7 +40,7 @@ class Cell:
 
     def zygotes(self) -> list[int]:
         """Pids of the idle places, as this machine counts."""
-        return [slot._process.pid for slot in self.jail._pool._idle if slot._process is not None]
+        return [slot._process.pid for slot in self.jail.pool._idle if slot._process is not None]
 
 
 @pytest.fixture

@@ -225,7 +225,7 @@ def test_many_runs_leave_nothing() -> None:
         await some(400)
         gc.collect()
         after = [count_descriptors(), cgroup_folders(), resident()]
-        (slot,) = jail._pool._idle
+        (slot,) = jail.pool._idle
         assert slot._process is not None
         assert len(descendants(slot._process.pid)) <= 2  # pid 1 and the child that waits
         await jail.aclose()
@@ -265,7 +265,7 @@ def test_a_sound_place_is_not_lost_where_another_of_its_kind_broke(cell: Any) ->
             await session.close()
         sound, broken = cell.zygotes()
         os.kill(broken, signal.SIGKILL)  # the one that is taken first
-        while any(slot._word() is None for slot in list(cell.jail._pool._idle)[1:]):
+        while any(slot._word() is None for slot in list(cell.jail.pool._idle)[1:]):
             await asyncio.sleep(0.01)
         session = await cell.jail.open(Profile())
         await session.close()

@@ -146,7 +146,7 @@ tell([*outside, os.waitpid(pid, 0)[1]])
 
 def test_children_are_under_it_and_it_only_narrows(locked: Any, tree: Path, version: int) -> None:
     then = f"""
-landlock.restrict(["/"], ["/"], {version})
+restrict(["/"], ["/"], {version})
 pid = os.fork()
 if not pid:
     os._exit(attempt(lambda: read(tree + "/shut/secret")) != "EACCES")
@@ -168,7 +168,7 @@ def test_a_rule_may_name_a_file(locked: Any, tree: Path, version: int) -> None:
 def test_a_path_that_is_missing_is_an_error_and_leaves_nothing_open(locked: Any) -> None:
     then = """
 before = os.dup(0)
-said = attempt(lambda: landlock.restrict(["/nowhere"], [], landlock.abi()))
+said = attempt(lambda: restrict(["/nowhere"], [], landlock.abi()))
 after = os.dup(0)
 tell([said, after - before])
 """

@@ -6,17 +6,17 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 from rlenv import ConfigError, VerifierFault
-from rlenv.sandbox import Diagnosis, Profile, Tier, rank
+from rlenv.sandbox import Diagnosis, Profile, Tier
 
-from rlenv_plugin_sandbox.jail.pool import Pool
-from rlenv_plugin_sandbox.workspace import Workspaces
+from rlenv_plugin_sandbox.pool import Pool
+from rlenv_plugin_sandbox.session import Adapter
 
 from .container import Container, Kind
 from .engine import Engine
-from .session import Session
+from .run import Run
 
 __all__ = ["Docker", "DockerGvisor"]
 
@@ -27,7 +27,7 @@ _WEAK = (
 )
 
 
-class Docker(Workspaces):
+class Docker(Adapter[Container]):
     """Programs in warm containers of a docker daemon.  Tier "container", or "gvisor" with ``runtime="runsc"``.
 
     Args:
@@ -42,6 +42,10 @@ class Docker(Workspaces):
         ConfigError: the docker SDK is not installed.
     """
 
+    remedy: ClassVar[str] = (
+        'use sandbox "jail" or "docker+gvisor", or lower min_isolation for trusted programs'
+    )
+
     def __init__(
         self,
         image: str | None = None,
@@ -54,32 +58,21 @@ class Docker(Workspaces):
             raise ConfigError("sandbox/docker needs the docker SDK: pip install docker")
         self._kind = Kind(image, python, runtime)
         self._engine = Engine(url)
-        self._pool = _Containers(self._engine, self._kind, places)
-        self._told = False
         self.tier: Tier = "gvisor" if self._kind.gvisor else "container"
+        name = "docker+gvisor" if self._kind.gvisor else "docker"
+        super().__init__(Pool(name, self._made, places), Run)
 
-    async def lease(self, profile: Profile) -> Session:
-        """See `rlenv.sandbox.Sandbox.open`."""
-        if rank(profile.min_isolation) > rank(self.tier):
-            raise ConfigError(
-                f"isolation {profile.min_isolation!r} is required, and this sandbox gives {self.tier!r}: "
-                'use sandbox "jail" or "docker+gvisor", or lower min_isolation for trusted programs'
-            )
-        if not self._told:
-            await asyncio.to_thread(self._engine.sweep)
-            self._told = True
-            if self.tier == "container":
-                _log.warning(_WEAK)
-        while True:
-            container: Container = await self._pool.lease(profile)  # type: ignore[assignment]
-            if container.fresh():
-                return Session(container, self.tier, self._pool.give_back)  # type: ignore[arg-type]
-            container.healthy = False
-            self._pool.give_back(container)  # type: ignore[arg-type]
+    async def _sweep(self) -> None:
+        await asyncio.to_thread(self._engine.sweep)
+        if self.tier == "container":
+            _log.warning(_WEAK)
 
-    async def aclose(self) -> None:
-        """End every container that is kept warm."""
-        self._pool.close()
+    def _made(self, profile: Profile) -> Container:
+        made = Container(self._engine, self._kind, profile)
+        if self._kind.gvisor and not made.about["gvisor"]:
+            made.close()
+            raise ConfigError(f"the runtime {self._kind.runtime!r} of this daemon is not gVisor")
+        return made
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """What the daemon gives, and what it lacks."""
@@ -115,21 +108,3 @@ def _lacking(about: Any, kind: Kind) -> list[Diagnosis]:
     )
     found = [Diagnosis("daemon", said, ok=False) for lacks, said in checks if lacks]
     return found if kind.gvisor else [*found, Diagnosis("isolation", _WEAK, ok=False)]
-
-
-class _Containers(Pool):
-    """The places of one adapter."""
-
-    def __init__(self, engine: Engine, kind: Kind, places: int | None) -> None:
-        super().__init__(isolate=True, inner=True, places=places)
-        self._engine = engine
-        self._kind = kind
-
-    def _replace(self, profile: Profile, old: Any) -> Any:
-        for container in old:
-            container.close()
-        made = Container(self._engine, self._kind, profile)
-        if self._kind.gvisor and not made.about["gvisor"]:
-            made.close()
-            raise ConfigError(f"the runtime {self._kind.runtime!r} of this daemon is not gVisor")
-        return made

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
-import threading
 from time import monotonic, time
 from typing import Any
 
@@ -16,7 +16,8 @@ from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.guest import tree, wire
 from rlenv_plugin_sandbox.jail.setup import OVERHEAD_MB, interpreter, packages, plan
 from rlenv_plugin_sandbox.jail.slot import check_preload, lost
-from rlenv_plugin_sandbox.stream import MOST, Link, Unwrapped
+from rlenv_plugin_sandbox.pool import Place
+from rlenv_plugin_sandbox.stream import Link, Unwrapped
 
 from .engine import Engine
 from .group import group_of
@@ -57,7 +58,7 @@ class Kind:
         return ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER") if self.gvisor else ()
 
 
-class Container:
+class Container(Place):
     """A container that is ready; ``close`` ends it with everything in it.  Making one waits.
 
     Raises:
@@ -66,10 +67,8 @@ class Container:
     """
 
     def __init__(self, engine: Engine, kind: Kind, profile: Profile) -> None:
-        self.profile = profile
+        super().__init__(profile)
         self.kind = kind
-        self.owner = os.getpid()
-        self.healthy = True
         self._engine = engine
         self._since = time()
         self._short = False
@@ -93,28 +92,23 @@ class Container:
             raise
 
     def _handshake(self, sock: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
-        unwrap = Unwrapped()
-        until = monotonic() + _READY_S
-        inbox = bytearray()
+        self._unwrap = unwrap = Unwrapped()
+        until, frame = monotonic() + _READY_S, None
         try:
             sock.settimeout(_READY_S)
             sock.sendall(wire.frame(wire.CONFIG, json.dumps(config).encode()))
-            while (frame := wire.first(inbox, MOST)) is None and monotonic() < until:
-                data = sock.recv(1 << 16)
-                if not data:
-                    break
-                inbox += unwrap(data)
+            self.link = Link(sock, unwrap)
+            while (frame := self.link.take()) is None and (left := until - monotonic()) > 0:
+                select.select([sock], [], [], left)
         except OSError as error:
-            raise VerifierFault(lost(f"the container does not answer: {error}")) from error
+            said = unwrap.errors.decode("utf-8", "replace").strip() or error
+            raise VerifierFault(lost(f"the container ended before it was ready: {said}")) from error
         if frame is None:
-            said = unwrap.errors.decode("utf-8", "replace").strip() or "no output"
-            raise VerifierFault(lost(f"the container ended before it was ready: {said}"))
+            raise VerifierFault(lost("the container does not answer"))
         about: dict[str, Any] = json.loads(frame[1])
         if frame[0] == wire.FAILED:
             check_preload(about)
             raise ConfigError(f"the container cannot run programs: {about['failed']}")
-        self.link = Link(sock, unwrap)
-        self._unwrap = unwrap
         return about
 
     def complaint(self) -> str:
@@ -145,10 +139,7 @@ class Container:
         self.healthy = False
         self.link.close()
         if self.owner == os.getpid():
-            try:
-                threading.Thread(target=self._engine.remove, args=(self.id,), daemon=True).start()
-            except RuntimeError:
-                return  # this process ends, and with it the link
+            self._engine.remove(self.id)
 
 
 def _python_of(profile: Profile, kind: Kind) -> str:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, NoReturn
 
-HEADER = struct.Struct(
-    "<BBddI"
-)  # kind, what is given, cpu seconds, wall seconds, length of program
+# Kind, what is given, CPU seconds, wall seconds, length of program.
+HEADER = struct.Struct("<BBddI")
 PYTHON, NATIVE = 0, 1
 BROKEN = 70  # exit status of a child that could not do its part
 STDIN, PAYLOAD = 1, 2  # which of the optional descriptors were given
@@ -74,9 +73,8 @@ def _ready(
             tree.put(name, mode, content)
         if given & STDIN and plan.isolate:
             _copy(stdin, STDIN_COPY)
-        whole = (
-            int(cpu) + 1
-        )  # the kernel counts by ticks, up to a fifth wrong: never less than promised
+        # The kernel counts by ticks, up to a fifth wrong: never less than promised.
+        whole = int(cpu) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (whole, whole))
     except BaseException as error:
         if plan.begun is not None:
@@ -156,18 +154,18 @@ class Plan:
                     linux.MACHINE, kind, devices=bool(config["devices"]), memfd=config["memfd"]
                 )
             )
-        self.environment = {
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "HOME": mounts.HOME,
-            "LANG": "C.UTF-8",
-            **config["environment"],
-        }
         self.home = config["home"]
 
     def _take(self, config: dict[str, Any]) -> None:
         """What holds for every adapter."""
         self.native = config["runtime"] == "native"
         self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
+        self.environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": mounts.HOME,
+            "LANG": "C.UTF-8",
+            **config["environment"],
+        }
         self.null = os.open("/dev/null", os.O_RDONLY)
         self.workspace = config["workspace"]  # bytes and entries that it may hold, or zeros
         self.rehearsals: list[Any] = []

@@ -15,9 +15,8 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 _FIRST = (1 << 13) - 1  # execute … make_sym
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _READ = EXECUTE | READ_FILE | READ_DIR
-_OF_FILES = (
-    EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
-)  # a rule on a file takes no other
+# A rule on a file takes no other.
+_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
 _TCP = 3  # bind, connect
 _SCOPES = 3  # abstract unix sockets, signals
 _VERSION = 1  # of the calls' flags: only ask
@@ -94,14 +93,3 @@ def enforcing(made: int, version: int) -> Callable[[], int]:
 def enforce(made: int, version: int) -> None:
     """Put this thread and all that it starts under the rules, for good.  Needs no_new_privs."""
     enforcing(made, version)()
-
-
-def restrict(
-    read: Iterable[str], write: Iterable[str], version: int, devices: Iterable[str] = ()
-) -> None:
-    """``enforce`` the ``ruleset`` of these; TCP, abstract sockets and signals to others go as well."""
-    made = ruleset(read, write, version, devices)
-    try:
-        enforce(made, version)
-    finally:
-        os.close(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import io
 import os
 import signal
 import socket
@@ -43,9 +44,8 @@ class Run:
         self.used = [0.0, 0.0, 0]
         self.order = wire.NOT_ORDERED
         self.delay = self.waited = 0.0
-        self.since = self.answered = (
-            0.0  # when it began, and wrote to its channel last; 0.0: not yet, or was asked
-        )
+        # When it began, and wrote to its channel last; 0.0: not yet, or was asked.
+        self.since = self.answered = 0.0
         self.delays = delays.Delays()
         self.deadline: float | None = None
         self.inward = bytearray()
@@ -58,14 +58,10 @@ class Run:
 
     def start(self, body: bytes) -> None:
         """Hand START to the child, with the far ends of what we carry."""
-        wall, self.room, much, more = wire.START_HEAD.unpack_from(body)
-        at = wire.START_HEAD.size
-        text, payload, stdin = (
-            body[at : at + much],
-            body[at + much : at + much + more],
-            body[at + much + more :],
-        )
-        self.room = [self.room, self.room]
+        parts = io.BytesIO(body)
+        wall, room, much, more = wire.START_HEAD.unpack(parts.read(wire.START_HEAD.size))
+        text, payload, stdin = parts.read(much), parts.read(more), parts.read()
+        self.room = [room, room]
         channel, theirs = socket.socketpair()
         out, outward = os.pipe()
         err, errward = os.pipe()

@@ -14,8 +14,8 @@ import ctypes
 import errno
 import struct
 
-from linux import LinuxError, ahead, syscall
-from syscalls import AUDIT, LAST, TABLES
+from linux import CLONE_NEW, LinuxError, ahead
+from syscalls import AUDIT, LAST, TABLES, numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,52 +65,21 @@ ALLOWED = (_FILES + _MEMORY + _WAITING + _SOCKETS + " " + _SIGNALS + _PROCESSES 
 PRETENDED = ["sched_setaffinity", "setpriority", "sync", "syncfs"]
 _ATTRIBUTES = ["fremovexattr", "fsetxattr", "lremovexattr", "lsetxattr", "removexattr", "setxattr"]  # fmt: skip
 
-_NAMESPACES = 0x7E020000
-_IOCTLS = {
-    0x5401: "TCGETS",
-    0x540F: "TIOCGPGRP",
-    0x5413: "TIOCGWINSZ",
-    0x541B: "FIONREAD",
-    0x5421: "FIONBIO",
-    0x5450: "FIONCLEX",
-    0x5451: "FIOCLEX",
-}
+_IOCTLS = numbered("""
+0x5401 TCGETS 0x540F TIOCGPGRP 0x5413 TIOCGWINSZ 0x541B FIONREAD 0x5421 FIONBIO 0x5450 FIONCLEX FIOCLEX
+""")
 _FORGED = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing on somebody's terminal
-_PRCTLS = {
-    1: "SET_PDEATHSIG",
-    2: "GET_PDEATHSIG",
-    3: "GET_DUMPABLE",
-    15: "SET_NAME",
-    16: "GET_NAME",
-    23: "CAPBSET_READ",
-    29: "SET_TIMERSLACK",
-    30: "GET_TIMERSLACK",
-    38: "SET_NO_NEW_PRIVS",
-    39: "GET_NO_NEW_PRIVS",
-    41: "SET_THP_DISABLE",
-    42: "GET_THP_DISABLE",
-    0x53564D41: "SET_VMA",
-}
+_PRCTLS = numbered("""
+1 SET_PDEATHSIG GET_PDEATHSIG GET_DUMPABLE 15 SET_NAME GET_NAME 23 CAPBSET_READ 29 SET_TIMERSLACK GET_TIMERSLACK
+38 SET_NO_NEW_PRIVS GET_NO_NEW_PRIVS 41 SET_THP_DISABLE GET_THP_DISABLE 0x53564D41 SET_VMA
+""")
 _ARCH_PRCTLS = (0x1001, 0x1002, 0x1003, 0x1004, 0x1021, 0x1022, 0x1023, 0x3001)  # FS, GS, AMX, CET
 _SOL_SOCKET, _MSG_OOB, _RLIMIT_CORE = 1, 1, 4
 _RWF_NOWAIT = 8
-_SOCKET_OPTIONS = (
-    2,
-    3,
-    4,
-    7,
-    8,
-    9,
-    13,
-    16,
-    17,
-    18,
-    20,
-    21,
-    30,
-    38,
-    39,
-)  # nothing of filters and pidfds
+_SOCKET_OPTIONS = numbered("""
+2 REUSEADDR TYPE ERROR 7 SNDBUF RCVBUF KEEPALIVE 13 LINGER 16 PASSCRED PEERCRED RCVLOWAT 20 RCVTIMEO SNDTIMEO
+30 ACCEPTCONN 38 PROTOCOL DOMAIN
+""")  # nothing of filters and pidfds
 _FILE_KINDS, _KIND = (0, 0o010000, 0o100000), 0o170000  # plain files and FIFOs, no devices
 
 _LD, _AND, _JA, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x05, 0x15, 0x35, 0x45, 0x06
@@ -170,19 +139,19 @@ def _socket_option() -> Block:
         _low(1),
         _op(_JEQ, _SOL_SOCKET, 1, 0),
         *_ret(_ERRNO | errno.ENOPROTOOPT),
-        *_one_of(2, _SOCKET_OPTIONS, _ERRNO | errno.ENOPROTOOPT),
+        *_one_of(2, list(_SOCKET_OPTIONS.values()), _ERRNO | errno.ENOPROTOOPT),
     ]
 
 
 def _special(runtime: str, *, devices: bool, memfd: bool) -> dict[str, Block]:
     """{name: block} of the calls that depend on their arguments or on what runs."""
     execute = _ret(ALLOW if runtime == "native" else DENY)
-    ioctl = _one_of(1, list(_IOCTLS), _ERRNO | errno.ENOTTY)
+    ioctl = _one_of(1, list(_IOCTLS.values()), _ERRNO | errno.ENOTTY)
     unsupported = _ERRNO | errno.EOPNOTSUPP
     # Out-of-band bytes on a pair are of use to nobody but those who look for holes in the kernel.
     flags = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3, "recvfrom": 3, "recvmsg": 2, "recvmmsg": 3}
     return {
-        "clone": _none_of(0, _NAMESPACES, DENY),
+        "clone": _none_of(0, CLONE_NEW, DENY),
         "clone3": _ret(UNKNOWN),  # its flags lie in memory, where no filter sees them
         # What is in the page cache tells which files others of this machine have read; so would mincore.
         "preadv2": _none_of(5, _RWF_NOWAIT, unsupported),
@@ -192,7 +161,7 @@ def _special(runtime: str, *, devices: bool, memfd: bool) -> dict[str, Block]:
         "execveat": execute,
         "ioctl": _one_of(1, _FORGED, ALLOW, then=DENY) if devices else ioctl,
         "memfd_create": _ret(ALLOW if memfd else DENY),
-        "prctl": _one_of(0, list(_PRCTLS), _ERRNO | errno.EINVAL),
+        "prctl": _one_of(0, list(_PRCTLS.values()), _ERRNO | errno.EINVAL),
         "arch_prctl": _one_of(0, _ARCH_PRCTLS, _ERRNO | errno.EINVAL),
         "prlimit64": _limits(),
         "setrlimit": _one_of(0, (_RLIMIT_CORE,), ALLOW, then=PRETEND),
@@ -273,12 +242,3 @@ def install(made: _Program) -> None:
     """
     if made.enforce():
         raise LinuxError(errno.EBUSY, "seccomp")  # a thread has a filter of its own
-
-
-def supported() -> bool:
-    """Whether this kernel filters system calls."""
-    try:
-        syscall("seccomp", _SET_MODE_FILTER, 0, None)
-    except LinuxError as error:
-        return error.errno == errno.EFAULT
-    return True

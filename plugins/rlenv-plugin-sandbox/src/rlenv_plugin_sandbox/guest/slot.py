@@ -29,9 +29,8 @@ class Plan(child.Plan):
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.gvisor = gvisor()
-        self.first = (
-            os.getuid() == 0
-        )  # in gVisor, where pid 1 is safe from those of its own user only
+        # In gVisor, where pid 1 is safe from those of its own user only.
+        self.first = os.getuid() == 0
         self.folders = _writable() if self.first else leftovers.writable()
         self._take(config)
         self.landlock = landlock.abi()
@@ -40,9 +39,7 @@ class Plan(child.Plan):
             self.rules = landlock.ruleset(tops, _open_to_programs(), self.landlock)
         kind = "native" if self.native else "python"
         self.filter = seccomp.prepared(seccomp.program(linux.MACHINE, kind))
-        path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
-        own = {"PATH": path, "HOME": HOME, "LANG": "C.UTF-8"}
-        self.environment = {**own, **config["environment"]}
+        self.environment["PATH"] = os.environ.get("PATH", self.environment["PATH"])
         self.home = tree.WORKDIR if self.workspace[0] else HOME
         self.isolate = False
         self.begun = os.open("/dev/null", os.O_WRONLY)  # its word on the job socket is enough
@@ -59,9 +56,8 @@ class Plan(child.Plan):
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         linux.dumpable(1)
-        with contextlib.suppress(
-            OSError
-        ):  # memory is taken from it, never from pid 1; gVisor has none
+        # Memory is taken from it, never from pid 1; gVisor has none.
+        with contextlib.suppress(OSError):
             linux.write("/proc/self/oom_score_adj", "1000")
         if self.first:
             _become_nobody()

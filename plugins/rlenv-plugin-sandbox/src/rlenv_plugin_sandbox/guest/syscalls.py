@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 
-def _numbered(text: str) -> dict[str, int]:
+def numbered(text: str) -> dict[str, int]:
+    """Names in order, a number where the count jumps, as names and numbers."""
     table: dict[str, int] = {}
     number = 0
     for word in text.split():
-        if word.isdigit():
-            number = int(word)
+        if word[0].isdigit():
+            number = int(word, 0)
         else:
             table[word] = number
             number += 1
@@ -21,7 +22,7 @@ fspick pidfd_open clone3 close_range openat2 pidfd_getfd faccessat2 process_madv
 quotactl_fd landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret process_mrelease futex_waitv
 set_mempolicy_home_node
 """
-X86_64 = _numbered("""
+X86_64 = numbered("""
 read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn
 ioctl pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise shmget shmat shmctl
 dup dup2 pause nanosleep getitimer alarm setitimer getpid sendfile socket connect accept sendto recvfrom sendmsg
@@ -52,7 +53,7 @@ getcpu process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_
 memfd_create kexec_file_load bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect
 pkey_alloc pkey_free statx io_pgetevents rseq
 """ + _SAME)  # fmt: skip
-AARCH64 = _numbered("""
+AARCH64 = numbered("""
 io_setup io_destroy io_submit io_cancel io_getevents setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr
 listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr getcwd lookup_dcookie eventfd2 epoll_create1
 epoll_ctl epoll_pwait dup dup3 fcntl inotify_init1 inotify_add_watch inotify_rm_watch ioctl ioprio_set ioprio_get

@@ -15,13 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENTRY = struct.Struct(
-    "<HIQ"
-)  # bytes of the path, mode with its type, bytes of content; both follow
-WHOLE, FULL = (
-    0,
-    1,
-)  # modes of the last entry, which has no path: this is all, or it would be too much
+# Bytes of the path, mode with its type, bytes of content; both follow.
+ENTRY = struct.Struct("<HIQ")
+# Modes of the last entry, which has no path: this is all, or it would be too much.
+WHOLE, FULL = 0, 1
 FOLDER, FILE, EXECUTABLE, LINK = 0o40755, 0o100644, 0o100755, 0o120777
 PATH_MOST, DEPTH_MOST = 1024, 64  # bytes of a path, and its parts
 WORKDIR = "/workdir"  # in jails and containers
@@ -118,9 +115,8 @@ class _Packing:
         left = found.st_size
         self.head(path, parts, EXECUTABLE if found.st_mode & stat.S_IXUSR else FILE, left)
         while left:
-            data = os.read(fd, min(left, _CHUNK)) or bytes(
-                min(left, _CHUNK)
-            )  # zeros for what is gone
+            size = min(left, _CHUNK)
+            data = os.read(fd, size) or bytes(size)  # zeros for what is gone
             self.write(data)
             left -= len(data)
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import struct
 
 HEAD = struct.Struct("<BI")
-START_HEAD = struct.Struct(
-    "<dIII"
-)  # wall seconds, bytes kept of each output, length of text, of payload
+# Wall seconds, bytes kept of each output, length of text, of payload.
+START_HEAD = struct.Struct("<dIII")
 KILL_BODY = struct.Struct("<?")  # whether the program had answered all that it was asked
+# Seconds so far that the program waited for a processor, was asked something, and CPU of its processes.
 STATE_BODY = struct.Struct("<ddd")
-"""Seconds so far that the program waited for a processor, was asked something, and CPU of its processes."""
+# Wait status, then began, order, out of memory, truncated, dirty (each 0 or 1, order also 2), then (seconds) waiting
+# for a processor and asked, as in STATE, user and system CPU, wall, then peak bytes, error number of a fork that failed.
+# What follows is text: why it never began.
 END_BODY = struct.Struct("<iBBBBBdddddQi")
-"""wait status, then began, order, out of memory, truncated, dirty (each 0 or 1, order also 2), then (seconds) waiting
-for a processor and asked, as in STATE, user and system CPU, wall, then peak bytes, error number of a fork that failed.
-What follows is text: why it never began."""
 
 # judge to guest
 CONFIG = 1  # JSON, once and first

@@ -38,15 +38,6 @@ COMMON = (
     *("math", "operator", "random", "re", "string", "typing"),
 )
 STACK = 64 << 20  # bytes that a program's first thread may use
-NEW = (
-    linux.CLONE_NEWUSER
-    | linux.CLONE_NEWNS
-    | linux.CLONE_NEWPID
-    | linux.CLONE_NEWNET
-    | linux.CLONE_NEWIPC
-    | linux.CLONE_NEWUTS
-    | linux.CLONE_NEWCGROUP
-)
 
 
 def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | None]:
@@ -61,7 +52,7 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
     if config["root"]:
         linux.unshare(linux.CLONE_NEWNS)
         mounts.build(*sights, files, workspace=config["workspace"][0] > 0)
-        linux.unshare(NEW)
+        linux.unshare(linux.CLONE_NEW)
         control.send(json.dumps({"map": True}).encode())
         if control.recv(16) != b"mapped":
             os._exit(0)
@@ -70,7 +61,7 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
         os.setresuid(0, 0, 0)
     else:
         uid, gid = os.getuid(), os.getgid()
-        linux.unshare(NEW)
+        linux.unshare(linux.CLONE_NEW)
         linux.write("/proc/self/setgroups", "deny")
         linux.write("/proc/self/uid_map", "0 %d 1" % uid)
         linux.write("/proc/self/gid_map", "0 %d 1" % gid)

@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import struct
-from typing import Literal, Protocol
+from typing import Literal
 
 from attrs import frozen
 from rlenv import Fault
 from rlenv.sandbox import Exit, Reason, Tier
 
+from rlenv_plugin_sandbox.pool import Place
+
 from .slot import lost
 
-__all__ = ["Report", "ending"]
+__all__ = ["REPORT", "Report", "ending"]
 
-_REPORT = struct.Struct("<iddQi")
+REPORT = struct.Struct("<iddQi")
 _ZYGOTE_S = 0.02  # CPU of the zygote beside a run, and more
 _ROUGHLY = 0.8  # the kernel's ticks are not as exact as its accounts
-
-
-class Place(Protocol):
-    """Where a program ran: a slot of the jail, a container."""
-
-    healthy: bool
-
-    def ran_out_of_memory(self) -> bool: ...
 
 
 @frozen
@@ -52,7 +46,7 @@ def ending(report: Report, slot: Place, isolation: Tier) -> Exit:
     started = report.pid is not None
     if not report.data:
         return _without_word(report, slot, isolation, started=started)
-    status, user, system, peak, failure = _REPORT.unpack(report.data)
+    status, user, system, peak, failure = REPORT.unpack(report.data)
     code = os.waitstatus_to_exitcode(status)
     cpu = _cpu(user + system, report.group_cpu)
     fault = _fault(report, failure, cpu, started=started)

@@ -24,7 +24,7 @@ def diagnose() -> Sequence[Diagnosis]:
 
 def _findings() -> Iterator[Diagnosis]:
     try:
-        slot = Slot(Profile(), isolate=True, inner=True)
+        slot = Slot(Profile(), isolate=True)
     except NoJail as error:
         yield Diagnosis("tier", str(error), ok=False)
         return

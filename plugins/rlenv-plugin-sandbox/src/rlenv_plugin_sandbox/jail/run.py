@@ -10,16 +10,17 @@ from math import inf
 from time import monotonic
 from typing import Literal
 
-from rlenv.sandbox import ChannelEnded, ChannelTimeout
+from rlenv import VerifierFault
+from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, Tier
 
 from rlenv_plugin_sandbox.guest.delays import Delays
 from rlenv_plugin_sandbox.metering import Meter, Over, Span
+from rlenv_plugin_sandbox.start import memory_file
 
 from . import watch
 from .channel import Channel
-from .ending import Report
-from .slot import Slot
-from .start import memory_file
+from .ending import Report, ending
+from .slot import Slot, lost
 from .streams import Streams
 
 __all__ = ["Run"]
@@ -40,12 +41,12 @@ class Run:
     """
 
     __slots__ = (
-        "_began", "_channel", "_cpu", "_delays", "_ended", "_loop", "_ordered", "_pid", "_report",
-        "_said", "_slot", "_span", "_starved", "_streams", "_timer", "_waiter", "_watching", "meter",
+        "_began", "_channel", "_delays", "_ended", "_loop", "_ordered", "_pid", "_report",
+        "_said", "_slot", "_span", "_starved", "_streams", "_timer", "_waiter", "_watching", "limit", "meter",
     )  # fmt: skip
 
     def __init__(self, slot: Slot, cpu: float, wall: float) -> None:
-        self._slot, self._cpu = slot, cpu
+        self._slot, self.limit = slot, cpu
         self._loop = asyncio.get_running_loop()
         self._streams = Streams(self._loop, slot.profile.output_bytes)
         self._channel: Channel | None = None
@@ -63,13 +64,19 @@ class Run:
 
     # -- beginning -----------------------------------------------------------------------------------
 
-    def begin(self, text: bytes, payload: bytes, stdin: bytes) -> None:
+    async def begin(self, text: bytes, payload: bytes, stdin: bytes) -> None:
         """Make the descriptors and hand the far ends to the child that waits.
 
         Raises:
-            VerifierFault: the zygote is gone.
-            OSError: no descriptor could be made.
+            VerifierFault: the zygote is gone, or no descriptor could be made.
         """
+        try:
+            self._submit(text, payload, stdin)
+        except OSError as error:
+            raise VerifierFault(lost(f"no run can be started: {error}")) from error
+        self._timer = self._loop.call_later(self._span.left(), self._tick)
+
+    def _submit(self, text: bytes, payload: bytes, stdin: bytes) -> None:
         near, far = _socket.socketpair()  # without the enumerations that nobody asks for here
         near.setblocking(False)  # noqa: FBT003 - the library's word
         self._channel = Channel(self._loop, near, self._wake)
@@ -84,7 +91,6 @@ class Run:
             for fd in given:
                 os.close(fd)
             far.close()
-        self._timer = self._loop.call_later(self._span.left(), self._tick)
 
     # -- frames --------------------------------------------------------------------------------------
 
@@ -155,6 +161,10 @@ class Run:
         return self._channel
 
     # -- the end -------------------------------------------------------------------------------------
+
+    async def finish(self, wait: float | None, isolation: Tier) -> tuple[Exit, bytes | None]:
+        end = ending(await self.end(wait), self._slot, isolation)
+        return end, await self._slot.left_behind()
 
     async def end(self, wait: float | None) -> Report:
         """Wait for its end, at most this long (None: to the wall limit), then kill it."""
@@ -245,7 +255,7 @@ class Run:
             data=data[_REPORT.size :],
             pid=self._pid,
             ordered=self._ordered,
-            cpu_limit=self._cpu,
+            cpu_limit=self.limit,
             wall=max(0.0, (ended or monotonic()) - self._began),
             starved=self._starved,
             oom=False,

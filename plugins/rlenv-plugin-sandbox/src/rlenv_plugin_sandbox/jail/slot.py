@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -22,13 +22,14 @@ from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.sandbox import Profile
 
 from rlenv_plugin_sandbox.guest.tree import put
+from rlenv_plugin_sandbox.pool import Place
+from rlenv_plugin_sandbox.start import memory_file
 from rlenv_plugin_sandbox.trees import longest
 
 from . import cgroups
 from .advice import advice
 from .channel import SOON_MS
 from .setup import GUEST, OVERHEAD_MB, interpreter, plan, taken, unused_ids
-from .start import memory_file
 
 __all__ = ["NoJail", "Slot", "check_preload", "lost"]
 
@@ -90,7 +91,7 @@ def check_preload(message: Mapping[str, Any]) -> None:
         )
 
 
-class Slot:
+class Slot(Place):
     """A zygote that is ready, or being made ready; ``close`` ends it with everything in it.
 
     Raises:
@@ -98,18 +99,11 @@ class Slot:
         VerifierFault: the zygote could not be started.
     """
 
-    def __init__(self, profile: Profile, *, isolate: bool, inner: bool) -> None:
-        self.profile = profile
+    def __init__(self, profile: Profile, *, isolate: bool) -> None:
+        super().__init__(profile)
         self.number = next(_numbers)
         self.isolate = isolate
-        self.owner = os.getpid()
-        self.healthy = True
-        self.alone: Callable[[], bool] = bool  # whether no other program of this process runs now
-        self.beside = False  # whether it holds a place of those that run beside others
         self.group: cgroups.Group | None = None
-        self.taken: frozenset[str] = (
-            frozenset()
-        )  # names in the working directory that are not a run's
         self._runs = 0
         self._marked = 0.0
         self._kills = 0
@@ -120,7 +114,7 @@ class Slot:
         self.job, job = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.job.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         try:
-            self._process = self._spawn(control, job, self._config(inner=inner))
+            self._process = self._spawn(control, job, self._config())
             control.close()  # so that the zygote's death is the end of the stream
             self._enter_group(self._process.pid)
             self.landlock = self._handshake(self._process.pid)
@@ -137,7 +131,7 @@ class Slot:
         self.cpu(mark=True)
         _slots.add(self)
 
-    def _config(self, *, inner: bool) -> dict[str, Any]:
+    def _config(self) -> dict[str, Any]:
         box = home = ""
         if not self.isolate:
             self._folder = _own_folder(native=self.profile.runtime == "native")
@@ -145,7 +139,7 @@ class Slot:
             os.mkdir(home)
             for name, content in self.profile.files:
                 put(f"{box}/{name}", 0o644, content)
-        made = plan(self.profile, isolate=self.isolate, inner=inner, home=home, box=box)
+        made = plan(self.profile, isolate=self.isolate, inner=self.isolate, home=home, box=box)
         self.taken = taken([*made["interpreter"], *made["paths"]]) if self.isolate else frozenset()
         return made
 
@@ -240,17 +234,13 @@ class Slot:
         """Send START to the child that waits.
 
         Raises:
-            VerifierFault: the zygote is gone.
+            OSError: the zygote is gone.
         """
         self._runs += 1
         if self.group is not None:
             self.group.peaks.begin()
         rights = array.array("i", fds)
-        try:
-            self.job.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-        except OSError as error:
-            self.healthy = False
-            raise VerifierFault(lost(f"the zygote is gone: {error}")) from error
+        self.job.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
 
     def started(self) -> tuple[int | None, str]:
         """(our number for the process that began to run its program, why none could); (None, "") so far."""

@@ -17,7 +17,7 @@ from typing import Any
 from rlenv import ConfigError
 from rlenv.sandbox import Profile, Sandbox, rank
 
-from rlenv_plugin_sandbox.jail.pool import default_places
+from rlenv_plugin_sandbox.pool import default_places
 from rlenv_plugin_sandbox.stream import Link, LinkLost, ready, stay_aware
 
 from .conversation import Conversation, Limits, Tenant

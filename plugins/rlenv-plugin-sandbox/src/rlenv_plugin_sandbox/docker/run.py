@@ -1,11 +1,10 @@
-"""A lease on one container: start a program in it, exchange frames, learn how it ended."""
+"""One program in one container: start it, exchange frames, learn how it ended."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import struct
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Literal
@@ -14,20 +13,17 @@ from rlenv import VerifierFault
 from rlenv.sandbox import ChannelEnded, ChannelTimeout, Exit, Tier
 
 from rlenv_plugin_sandbox.guest import wire
-from rlenv_plugin_sandbox.jail.ending import Report, ending
+from rlenv_plugin_sandbox.jail.ending import REPORT, Report, ending
 from rlenv_plugin_sandbox.jail.slot import lost
-from rlenv_plugin_sandbox.jail.start import message
-from rlenv_plugin_sandbox.lease import PlaceSession
 from rlenv_plugin_sandbox.metering import WALL, Over, Span
 from rlenv_plugin_sandbox.stream import LinkLost, program_frame
 
 from .clock import ContainerClock
 from .container import Container
 
-__all__ = ["Session"]
+__all__ = ["Run"]
 
 _LENGTH = struct.Struct("<I")
-_REPORT = struct.Struct("<iddQi")
 _KILL_S = 1.0  # from the order to kill to the report of the end; then the container is killed
 _PACKING_S = 300.0  # for the relay to hand over a workspace
 _STATE_S = 0.5  # for the relay to say how things stand; a tree of processes may keep it from that
@@ -35,51 +31,7 @@ _START_S = 60.0  # for a program to begin, on however busy a machine
 _UNREAD = 8 << 20  # bytes of a channel that are kept for a judge who is busy sending
 
 
-class Session(PlaceSession[Container, "_Run"]):
-    """A lease on one container."""
-
-    async def start(
-        self,
-        program: str | Sequence[str],
-        files: Mapping[str, bytes | tuple[bytes, int]] = {},
-        *,
-        stdin: bytes = b"",
-        cpu_s: float | None = None,
-        wall_s: float | None = None,
-    ) -> None:
-        cpu, wall = self._limits(cpu_s, wall_s)
-        profile = self._place.profile
-        most = WALL * max(cpu, wall) + _START_S
-        # gVisor's limits of CPU count what the machine did not give, too.
-        limit = most if self._place.kind.gvisor else cpu
-        text, payload = message(
-            program, files, profile.runtime, limit, self.given, has_stdin=bool(stdin)
-        )
-        head = wire.START_HEAD.pack(most, profile.output_bytes, len(text), len(payload))
-        run = _Run(self._place, cpu, wall)
-        try:
-            await self._place.link.send(wire.START, head, text, payload, stdin)
-        except LinkLost as error:
-            raise VerifierFault(lost(f"the container is gone: {error}")) from error
-        self._run = run
-
-    async def finish(self, wait: float | None = None) -> Exit:
-        run = self._running()
-        try:
-            await run.end(wait)
-            if run.lost:
-                await asyncio.to_thread(self._place.destroy)
-            self.left = None if run.report is None or run.left is None else bytes(run.left)
-            return run.exit(self.isolation)
-        except BaseException:
-            self._place.healthy = False
-            raise
-        finally:
-            self._clock += run.meter.clock
-            self._run = None
-
-
-class _Run:
+class Run:
     """One program, as far as the frames from its container tell."""
 
     def __init__(self, container: Container, cpu: float, wall: float) -> None:
@@ -87,6 +39,9 @@ class _Run:
         self.link = container.link
         self.cpu = cpu
         self.wall = wall
+        self.most = WALL * max(cpu, wall) + _START_S
+        # gVisor's limits of CPU count what the machine did not give, too.
+        self.limit = self.most if container.kind.gvisor else cpu
         self.start = monotonic()
         self.clock = ContainerClock(container, gvisor=container.kind.gvisor)
         self.meter = self.clock.meter
@@ -101,6 +56,14 @@ class _Run:
         self.report: bytes | None = None
         self.lost = ""
         self.left: bytearray | None = None  # of the workspace: it has ended when that comes
+
+    async def begin(self, text: bytes, payload: bytes, stdin: bytes) -> None:
+        kept = self.container.profile.output_bytes
+        head = wire.START_HEAD.pack(self.most, kept, len(text), len(payload))
+        try:
+            await self.link.send(wire.START, head, text, payload, stdin)
+        except LinkLost as error:
+            raise VerifierFault(lost(f"the container is gone: {error}")) from error
 
     # -- taking in ---------------------------------------------------------------------------------
 
@@ -258,6 +221,20 @@ class _Run:
         if not self.over:
             self._lose("the container does not answer")
 
+    async def finish(self, wait: float | None, isolation: Tier) -> tuple[Exit, bytes | None]:
+        try:
+            await self.end(wait)
+            if self.lost:
+                await asyncio.to_thread(self.container.destroy)
+            left = None if self.report is None or self.left is None else bytes(self.left)
+            return self.exit(isolation), left
+        except BaseException:
+            self.container.healthy = False
+            raise
+
+    def discard(self) -> None:
+        """It needed nothing but the container."""
+
     def exit(self, isolation: Tier) -> Exit:
         data, began, order, oom, cut, dirty, cpu = b"", self.began, 0, 0, 0, 0, self.meter.now.cpu
         said = f"the container or its daemon ended during a run: {self.lost}"
@@ -266,7 +243,7 @@ class _Run:
                 wire.END_BODY.unpack_from(self.report)
             )
             own = max(0.0, user - self.clock.overcount)
-            data, cpu = _REPORT.pack(status, own, system, peak, failure), 0.0
+            data, cpu = REPORT.pack(status, own, system, peak, failure), 0.0
             said = self.report[wire.END_BODY.size :].decode("utf-8", "replace")
         report = Report(
             data=data,

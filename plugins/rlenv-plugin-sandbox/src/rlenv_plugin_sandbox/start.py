@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Mapping, Sequence
 
 from rlenv import ConfigError
 
-from rlenv_plugin_sandbox.files import checked
-from rlenv_plugin_sandbox.trees import Node, encode
+from .files import checked
+from .trees import Node, encode
+from .workspace import Files, Program
 
-__all__ = ["memory_file", "message"]
+__all__ = ["BUSY", "STDIN", "memory_file", "message"]
 
 _HEADER = struct.Struct("<BBddI")
 _INLINE = 60_000
 _PYTHON, _NATIVE = 0, 1
-_STDIN, _PAYLOAD, _BUSY = 1, 2, 4
+STDIN, _PAYLOAD, BUSY = 1, 2, 4
 
 
 def message(
-    program: str | Sequence[str],
-    files: Mapping[str, bytes | tuple[bytes, int]],
-    runtime: str,
-    cpu: float,
-    tree: bytes = b"",
-    *,
-    has_stdin: bool,
-    busy: bool = False,
+    program: Program, files: Files, runtime: str, cpu: float, tree: bytes, *, given: int
 ) -> tuple[bytes, bytes]:
     """(what goes with the message, what goes in a file of its own because of its size).
 
-    ``tree`` is the content of a workspace, as entries.  ``busy`` says that other places work too: the child
-    after this one then readies itself at less cost.
+    ``tree`` is the content of a workspace, as entries.  ``given`` is STDIN where there is a standard input, and BUSY
+    where other places work too: the child after this one then readies itself at less cost.
 
     Raises:
         ConfigError: a file's name leads out of the working directory, or the program has no such form.
@@ -41,8 +34,7 @@ def message(
     named = {name: Node(mode, content) for name, content, mode in checked(files)}
     body = text + encode(named) + tree
     inline = len(body) <= _INLINE
-    given = (_STDIN if has_stdin else 0) | (0 if inline else _PAYLOAD) | (_BUSY if busy else 0)
-    header = _HEADER.pack(kind, given, cpu, 0.0, len(text))
+    header = _HEADER.pack(kind, given | (0 if inline else _PAYLOAD), cpu, 0.0, len(text))
     return (header + body, b"") if inline else (header, body)
 
 
@@ -55,7 +47,7 @@ def memory_file(content: bytes) -> int:
     return fd
 
 
-def _program(program: str | Sequence[str], runtime: str) -> tuple[int, bytes]:
+def _program(program: Program, runtime: str) -> tuple[int, bytes]:
     if isinstance(program, str):
         if runtime == "native":
             raise ConfigError(
