@@ -89,6 +89,7 @@ def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
         (("ENV", "--host", "0.0.0.0"), "--keys"),
         (("ENV", "--state", "nothing"), "no store"),
         (("ENV", "--limit", "bodi=3"), "body"),
+        (("ENV", "--sandboxes", "3:2"), "expected MIN:MAX or N"),
         (("ENV", "--limit", "body=x"), "NAME=NUMBER"),
         (("ENV", "--limit", "body=0"), "body"),
         (("ENV", "--workers", "2"), "--state sqlite:PATH"),

@@ -44,6 +44,14 @@ class Metrics:
         for result in verdict.results:
             self._of(self._stages, environment, result.stage).observe(result.seconds)
 
+    def show_sandboxes(self, counts: Mapping[tuple[str, str], Callable[[], float]]) -> None:
+        """Show what ``rlenv_plugin_sandbox.quota`` counts, by adapter and state."""
+        states = Gauge("rlenv_sandboxes", "Sandboxes by adapter and state", ("adapter", "state"), registry=self.registry)  # fmt: skip
+        waiting = Gauge("rlenv_sandboxes_waiting", "Programs that wait for a sandbox", ("adapter",), registry=self.registry)  # fmt: skip
+        for (adapter, state), count in counts.items():
+            found = waiting.labels(adapter) if state == "waiting" else states.labels(adapter, state)
+            found.set_function(count)
+
     def _of(self, metric: M, *labels: str) -> M:
         """The metric with these labels; there are few, and looking one up in the library is slow."""
         if (found := self._labeled.get((metric, *labels))) is None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 from contextlib import ExitStack, suppress
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import click
 import tomli
@@ -39,6 +41,7 @@ BACKLOG = 2048  # connections
 @click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
 @click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
+@click.option("--sandboxes", metavar="MIN:MAX", help="How many sandboxes run programs, in all processes of the server together: more start while programs wait, up to MAX, and idle ones end until MIN are left; N is short for N:N. By default each process has up to 2 of its own, or RLENV_SANDBOX_SLOTS.")  # fmt: skip
 @click.option("--trajectories", metavar="URL", help="Where episodes that have ended are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
 @click.option("--trace", metavar="FILE|otlp", help="Write a trace of each episode and each response of /v1/verify: lines of JSON to FILE, or otlp, to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.")  # fmt: skip
 @click.option("--state", default="memory:", show_default=True, envvar="RLENV_STATE", show_envvar=True, metavar="URL", help=f"Where episodes are kept: {URLS}.")  # fmt: skip
@@ -54,6 +57,7 @@ def command(
     new_key: str | None,
     answers: bool,
     operator: bool,
+    sandboxes: str | None,
     trajectories: str | None,
     trace: str | None,
     state: str,
@@ -78,13 +82,16 @@ def command(
     if keys is None and not is_loopback(host):
         raise click.UsageError(f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve --new-key NAME --keys FILE` makes one")  # fmt: skip
     known = None if keys is None else Keys.from_file(keys)
-    if workers > 1:
-        _check_shared(state, trajectories)
-        if listen_on is None:
-            with _bound(host, port) as bound:
-                raise SystemExit(Processes(bound, workers, GRACE + 5).run())
-        end_with_parent()
     with ExitStack() as opened:
+        quota = _quota() if sandboxes else None
+        if quota and listen_on is None:
+            opened.enter_context(quota.shared(sandboxes))
+        if workers > 1:
+            _check_shared(state, trajectories)
+            if listen_on is None:
+                with _bound(host, port) as bound:
+                    raise SystemExit(Processes(bound, workers, GRACE + 5).run())
+            end_with_parent()
         catalog = Catalog(_served(each, opened) for each in envs)
         journal, kept = open_journal(state), TrajectoryStore(trajectories or _beside(state))
         server = Server(
@@ -95,7 +102,16 @@ def command(
                 opened.callback(begin(trace, server.metrics))
             except ImportError:
                 raise ConfigError('--trace needs the packages of OpenTelemetry: pip install "./contrib/rlenv-serve[opentelemetry]", in a clone') from None  # fmt: skip
+        if quota:
+            server.metrics.show_sandboxes(quota.gauges())
         _run(server, _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on))
+
+
+def _quota() -> ModuleType:
+    try:
+        return import_module("rlenv_plugin_sandbox.quota")
+    except ModuleNotFoundError:
+        raise click.UsageError("--sandboxes needs rlenv-plugin-sandbox: `pip install ./plugins/rlenv-plugin-sandbox` in a clone") from None  # fmt: skip
 
 
 def _limits(given: tuple[str, ...]) -> Limits:
