@@ -132,7 +132,7 @@ def test_responses_of_tickets_take_turns_within_the_limit_of_their_tenant() -> N
 
 
 def test_what_is_not_done_at_the_deadline_is_unscored() -> None:
-    with running(Server(served(slow()), limits=Limits(deadline=0.5))) as ask:
+    with running(Server(served(slow()), limits=Limits(deadline=3.0))) as ask:
         found = done(ask, ticket(ask, "free", "6"))
 
         assert [(each["reward"], each["fault"]) for each in found.body["results"]] == [(0.0, None), (None, "deadline")]  # fmt: skip

@@ -73,8 +73,8 @@ def _spin():
 
 @pytest.fixture(scope="module")
 def env():
-    # In a cold worker a response has half of the deadline in CPU seconds: 2 s instead of 5.
-    with Environment("e", [Slot("costs", costs, timeout=4.0)], [TASK]) as env:
+    # In a cold worker a response has half of the deadline in CPU seconds: 3 s instead of 5.
+    with Environment("e", [Slot("costs", costs, timeout=6.0)], [TASK]) as env:
         yield env
 
 
