@@ -5,11 +5,11 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from attrs import define, field
-from rlenv import ConfigError, Environment, Task, UnknownTask
+from rlenv import Composite, ConfigError, Environment, Slot, Task, UnknownTask
 from rlenv.authoring import plain, secret, suggest
 
 from .http.problems import Problem, invalid, not_found
@@ -43,10 +43,8 @@ class Served:
     @cached_property
     def splits(self) -> Mapping[str, tuple[Task, ...]]:
         """The tasks of each split, in order."""
-        found: dict[str, list[Task]] = {}
-        for task in self.env.tasks:
-            found.setdefault(task.split, []).append(task)
-        return {split: tuple(tasks) for split, tasks in found.items()}
+        names = dict.fromkeys(task.split for task in self.env.tasks)
+        return {name: tuple(task for task in self.env.tasks if task.split == name) for name in names}  # fmt: skip
 
     @cached_property
     def revision(self) -> str:
@@ -112,6 +110,14 @@ class Catalog(dict[str, Served]):
             hint = suggest(name, tuple(self), what="there are")
             raise not_found(f"no environment is named {name!r:.80}; {hint}")
         return found
+
+
+def stages(slots: Sequence[Slot], depth: int = 0) -> Iterator[str]:
+    """A line for each stage, without its options: they may hold what the operator keeps to itself."""
+    for slot in slots:
+        yield f"{'  ' * depth}{slot.name}: {slot.kind}, weight {slot.weight:g}"
+        if isinstance(slot.stage, Composite):
+            yield from stages(slot.stage.slots, depth + 1)
 
 
 def _canonical(value: Mapping[str, object]) -> bytes:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from rlenv import ConfigError
@@ -57,6 +57,10 @@ class Database:
         except TimeoutError:  # it may still be done
             raise self._away(f"no answer in {WAIT:g} s") from None
 
+    async def rows(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
+        """What a query finds."""
+        return await self.run(lambda connection: [{**each} for each in connection.execute(query).mappings()])  # fmt: skip
+
     async def alter(self, work: Callable[[sa.Connection], T]) -> T:
         """The same, while no other process alters tables."""
 
@@ -82,15 +86,6 @@ class Database:
         self._thread.shutdown()
 
 
-def _check_private(option: str, path: str) -> None:
-    """Make the file where there is none, for its owner alone."""
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-    except OSError as error:
-        raise ConfigError(f"{option} sqlite:{path}: {error.strerror}; name a file on a local disk that can be written") from None  # fmt: skip
-    check_owner(option, path)
-
-
 def _durable(connection: object, _: object) -> None:
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")  # type: ignore[attr-defined] # of sqlite3
@@ -101,7 +96,11 @@ def _engine_url(option: str, url: str) -> sa.URL:
     if url == "memory:":
         return sa.URL.create("sqlite")
     if kind == "sqlite" and rest:
-        _check_private(option, rest)
+        try:  # for its owner alone
+            os.close(os.open(rest, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        except OSError as error:
+            raise ConfigError(f"{option} {url}: {error.strerror}; name a file on a local disk that can be written") from None  # fmt: skip
+        check_owner(option, rest)
         return sa.URL.create("sqlite", database=rest)
     if kind in ("postgresql", "postgres") and rest.startswith("//"):
         if find_spec("psycopg") is None:

@@ -18,6 +18,7 @@ import re
 import secrets
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import tomli
@@ -133,10 +134,8 @@ def _given(headers: Mapping[str, str]) -> str:
     if kind.lower() == "bearer":
         return rest.strip()
     if kind.lower() == "basic":
-        try:
+        with suppress(ValueError):
             return b64decode(rest, validate=True).decode("utf-8").partition(":")[2]
-        except ValueError:
-            return ""
     return ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from .catalog import Catalog
+from .configuration.store import started
 from .http.turns import Turns
 from .keys import Keys
 from .metrics import Metrics
@@ -50,6 +51,7 @@ class Server:
         self.limits = limits or Limits()
         self.journal = journal or MemoryJournal()
         self.archive = Archive(self.journal, trajectories or TrajectoryStore("memory:"))
+        self.archive.store.opened.append(lambda connection: started(self.archive.store, catalog.values(), connection))  # fmt: skip
         self.metrics = Metrics()
         self.turns = Turns(self.limits)
         self.metrics.waiting.set_function(lambda: self.turns.queue)

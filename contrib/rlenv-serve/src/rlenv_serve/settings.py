@@ -8,9 +8,8 @@ from attrs import field, frozen
 from attrs.validators import gt
 from msgspec import Meta
 
-Seed: TypeAlias = Annotated[
-    int, Meta(ge=-(1 << 62), lt=1 << 62)
-]  # of all that is drawn in an episode
+# Of all that is drawn in an episode.
+Seed: TypeAlias = Annotated[int, Meta(ge=-(1 << 62), lt=1 << 62)]
 Name: TypeAlias = Annotated[str, Meta(max_length=200)]  # that a client chooses
 
 

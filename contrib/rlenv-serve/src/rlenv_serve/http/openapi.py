@@ -11,7 +11,7 @@ import msgspec
 
 from .answers import JSON
 from .endpoint import Endpoint
-from .problems import PROBLEM
+from .problems import PROBLEM, Details
 
 VERSION = "3.1.0"
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
@@ -22,24 +22,12 @@ SCHEMES: Mapping[str, object] = {
     "basic": {"type": "http", "scheme": "basic", "description": "The key is the password."},
 }
 RETRY = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
-PROBLEM_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "description": "An error, as RFC 9457 has it; `code` does not change, and `detail` says what to do.",
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "code": {"type": "string"},
-        "detail": {"type": "string"},
-    },
-    "required": ["type", "title", "status", "code", "detail"],
-}
 
 
 def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
     """The document of these operations."""
     table = [*endpoints]
-    types = [kind for each in table for kind in _types(each) if kind is not None]
+    types = [kind for each in table for kind in _types(each) if kind is not None] + [Details]
     found, components = msgspec.json.schema_components(types, schema_hook=_any, ref_template=REF.format("schemas", "{name}"))  # fmt: skip
     schemas = iter(found)
     paths: dict[str, dict[str, object]] = {}
@@ -51,7 +39,7 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
         "info": {"title": "rlenv serve", "version": "1", "description": "Environments for trainers and agents."},
         "paths": paths,
         "components": {
-            "schemas": {**components, "Problem": PROBLEM_SCHEMA},
+            "schemas": components,
             "responses": {str(status): _problem(status) for status in sorted(_statuses(table))},
             "securitySchemes": SCHEMES,
         },
@@ -75,10 +63,8 @@ def _operation(
         del good["content"]
     answers = {str(endpoint.status): good} | {str(status): {"$ref": REF.format("responses", status)} for status in _errors(endpoint)}  # fmt: skip
     if accepted:
-        answers["202"] = {
-            "description": "It is not done yet",
-            "content": {JSON: {"schema": accepted}},
-        }
+        body = {JSON: {"schema": accepted}}
+        answers["202"] = {"description": "It is not done yet", "content": body}
     made: dict[str, object] = {
         "operationId": f"{endpoint.method.lower()} {endpoint.path}",
         "summary": endpoint.summary,
@@ -113,5 +99,5 @@ def _statuses(table: Iterable[Endpoint]) -> set[int]:
 
 
 def _problem(status: int) -> dict[str, object]:
-    made: dict[str, object] = {"description": HTTPStatus(status).phrase, "content": {PROBLEM: {"schema": {"$ref": REF.format("schemas", "Problem")}}}}  # fmt: skip
+    made: dict[str, object] = {"description": HTTPStatus(status).phrase, "content": {PROBLEM: {"schema": {"$ref": REF.format("schemas", Details.__name__)}}}}  # fmt: skip
     return made | ({"headers": RETRY} if status in (429, 503) else {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from http import HTTPStatus
 
 import msgspec
@@ -10,6 +9,16 @@ from starlette.responses import Response
 
 PROBLEM = "application/problem+json"
 DETAIL = 2000  # characters
+
+
+class Details(msgspec.Struct):
+    """An error, as RFC 9457 has it; `code` does not change, and `detail`, where clients of ORS look too, says what to do."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
 
 
 class Problem(Exception):
@@ -27,14 +36,11 @@ class Problem(Exception):
         self.status, self.code, self.detail = status, code, detail[:DETAIL]
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
-    def body(self) -> Mapping[str, object]:
-        """The members of the answer; ``detail`` is where clients of ORS look too."""
-        title = HTTPStatus(self.status).phrase
-        return {"type": "about:blank", "title": title, "status": self.status, "code": self.code, "detail": self.detail}  # fmt: skip
-
     def response(self) -> Response:
         """The answer."""
-        return Response(msgspec.json.encode(self.body()), self.status, self.headers, PROBLEM)
+        title = HTTPStatus(self.status).phrase
+        told = Details("about:blank", title, self.status, self.code, self.detail)
+        return Response(msgspec.json.encode(told), self.status, self.headers, PROBLEM)
 
 
 def not_found(what: str) -> Problem:

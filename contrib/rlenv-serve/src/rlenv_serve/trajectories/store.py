@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,8 @@ from rlenv_serve.database import Database
 
 from .finished import Finished
 
-NUMBER = sa.BigInteger().with_variant(
-    sa.Integer, "sqlite"
-)  # which numbers rows by itself only then
+# SQLite numbers rows by itself only where they are of its own type.
+NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 KINDS: Mapping[str, type[sa.types.TypeEngine[Any]]] = {"str": sa.Text, "int": sa.BigInteger, "float": sa.Float, "float | None": sa.Float}  # fmt: skip
 TABLE = sa.Table(
     "trajectories",
@@ -43,10 +42,12 @@ class TrajectoryStore(Database):
         super().__init__("trajectories", url)
         self._in_memory = url == "memory:"
         self.arrived = asyncio.Event()
+        self.opened: list[Callable[[sa.Connection], None]] = []  # what others keep in the database
 
     async def open(self) -> None:
         """Connect, and make the table where there is none."""
-        await self.alter(TABLE.metadata.create_all)
+        for made in (TABLE.metadata.create_all, *self.opened):
+            await self.alter(made)
 
     async def append(self, rows: Sequence[Finished]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
@@ -83,8 +84,7 @@ class TrajectoryStore(Database):
             number = page[-1].number
 
     async def _rows(self, query: sa.Select[tuple[object, ...]]) -> list[Finished]:
-        found = await self.run(lambda connection: connection.execute(query).mappings().all())
-        return [Finished(**each) for each in found]
+        return [Finished(**each) for each in await self.rows(query)]
 
 
 def _of(tenant: str | None) -> sa.Select[tuple[object, ...]]:

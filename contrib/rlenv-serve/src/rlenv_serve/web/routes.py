@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 
 from msgspec.structs import asdict
-from rlenv import Composite, Environment, Slot
+from rlenv import Environment
 from starlette.responses import Response
 
-from rlenv_serve.catalog import Served
+from rlenv_serve.catalog import Served, stages
 from rlenv_serve.episodes.routes import state_of
 from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import not_found
@@ -65,21 +65,13 @@ def _parts(env: Environment, *, operator: bool) -> dict[str, str]:
     told = {"T": ", ".join(f"{split}: {n:,}" for split, n in splits.items()) or "no tasks"}
     if not operator:
         return told
-    told |= {"H": "single-turn", "V": "\n".join(_stages(env.slots, 0)), "S": "none", "C": ""}
+    told |= {"H": "single-turn", "V": "\n".join(stages(env.slots)), "S": "none", "C": ""}
     for name, table in env.tables.items():
         show = getattr(table, "show", None)
         text = str(show() if callable(show) else table)
         told[CLAIMED.get(name, name)] = text.removeprefix(f"{CLAIMED.get(name, name)}  ")
     told["C"] = f"pass mark {env.pass_mark:g}, thinking {env.thinking}\n{told['C']}".strip()
     return told
-
-
-def _stages(slots: Sequence[Slot], depth: int) -> Iterator[str]:
-    """A line for each stage, without its options: they may hold what the operator keeps to itself."""
-    for slot in slots:
-        yield f"{'  ' * depth}{slot.name}: {slot.kind}, weight {slot.weight:g}"
-        if isinstance(slot.stage, Composite):
-            yield from _stages(slot.stage.slots, depth + 1)
 
 
 ENDPOINTS: Sequence[Endpoint] = (

@@ -1,0 +1,1 @@
+"""Which verifiers were served: the store of what has keys and constraints."""
