@@ -31,17 +31,17 @@ import asyncio, sys
 from rlenv.sandbox import Profile
 from rlenv_plugin_sandbox.process import Process
 
-async def one(box, number):
-    session = await box.open(Profile(min_isolation="process"))
-    await session.start("import time; time.sleep(%s)" % sys.argv[2])
-    print("runs", flush=True)
-    await session.finish()
-    await session.close()
+async def forever(box):
+    while True:
+        session = await box.open(Profile(min_isolation="process"))
+        await session.start("import time; time.sleep(%s)" % sys.argv[2])
+        print("runs", flush=True)
+        await session.finish()
+        await session.close()
 
 async def main():
     box = Process()
-    while True:
-        await asyncio.gather(*[one(box, n) for n in range(int(sys.argv[1]))])
+    await asyncio.gather(*[forever(box) for _ in range(int(sys.argv[1]))])
 
 asyncio.run(main())
 """
@@ -109,7 +109,7 @@ class Box:
         async def main() -> Any:
             box = self.make()
             try:
-                return await talk(box)
+                return await asyncio.wait_for(talk(box), 4 * SECONDS)
             finally:
                 await box.aclose()
 
@@ -270,9 +270,9 @@ def test_who_needs_a_second_place_beside_the_first_never_waits_for_another_who_d
 
 @contextmanager
 def another(programs: int, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that always runs so many programs, one after the other."""
+    """A process that always has so many programs that run or wait."""
     words = [sys.executable, "-c", OTHER, str(programs), str(seconds)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as other:
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as other:
         try:
             yield other
         finally:
@@ -316,7 +316,8 @@ def test_an_idle_place_goes_to_the_process_that_waits(process: Box) -> None:
         assert counted("process") == (1, 0, 0)
         with another(1, 600) as other:
             assert other.stdout is not None
-            assert await asyncio.to_thread(other.stdout.readline) == b"runs\n"
+            first = asyncio.to_thread(other.stdout.readline)
+            assert await asyncio.wait_for(first, SECONDS) == b"runs\n"
             assert counted("process") == (0, 1, 0)
             assert process.places() == 0
 

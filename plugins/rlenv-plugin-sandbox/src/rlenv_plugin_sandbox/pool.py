@@ -289,10 +289,12 @@ class Pool(Generic[P]):
                 over = [place for place in self._idle if not place.fresh()]
                 for place in over:
                     self._idle.remove(place)
-                if self._idle and quota.waiting() > self._asking:  # of whom we do not know
+                # More would be for programs that were admitted and have not taken theirs yet.
+                free = sum(self._busy) + len(self._idle) + len(over) <= self._held
+                if free and self._idle and quota.waiting() > self._asking:  # of whom we do not know
                     over.append(self._idle.popleft())
                 self._low = min(self._low, len(self._idle))
-                if monotonic() - since > quota.idle_s:
+                if free and monotonic() - since > quota.idle_s:
                     while self._low > 0 and quota.spare():
                         self._low -= 1
                         over.append(self._idle.popleft())
