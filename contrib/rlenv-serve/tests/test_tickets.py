@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.keys import add_key
-from rlenv_serve.state.journal import unavailable
+from rlenv_serve.state.journal import Taken, unavailable
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify import tickets
 from serving import Answered, Client, running, served, single
@@ -216,3 +216,30 @@ def test_results_are_kept_when_the_store_is_back(monkeypatch: pytest.MonkeyPatch
             GATE.set()
             assert rewards(done(ask, path)) == [1.0]
     assert JUDGED == ["6"] * 2
+
+
+class Between(MemoryJournal):
+    """Something happens between the two looks of a poll."""
+
+    happens: Callable[[MemoryJournal, str], Awaitable[None]] | None = None
+
+    async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - the field's name
+        if self.happens:
+            await self.happens(self, id)
+        return await super().steps(id)
+
+
+async def ends(journal: MemoryJournal, id_: str) -> None:
+    GATE.set()
+    while not (found := await journal.find(id_)) or not found.ended:
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(("happens", "status"), [(ends, 200), (MemoryJournal.remove, 404)])
+def test_a_ticket_that_ends_or_goes_while_it_is_asked_for_is_answered_as_it_is_then(happens: Any, status: int) -> None:  # fmt: skip
+    server = Server(served(slow()))
+    server.tickets.journal = journal = Between()
+    with running(server) as ask:
+        path = ticket(ask, "6")
+        journal.happens = happens
+        assert ask("GET", path).status == status

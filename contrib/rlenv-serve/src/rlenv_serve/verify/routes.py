@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from rlenv_serve.http.answers import JSON, Json, encode
 from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
+from rlenv_serve.http.problems import not_found
 from rlenv_serve.http.watch import Watch
 
 from .requests import Item, Ticket, VerifyAnswer, VerifyRequest
@@ -76,11 +77,13 @@ async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 
     tickets = call.server.tickets
     async with Watch(call.request.receive):
         entry = await tickets.wait(call.tenant, id, seconds)
-    last = (await tickets.journal.steps(id))[-1:]
-    if entry.ended and last:
-        results = last[0].answer
-        return Response(results + b"\n", media_type=LINES) if LINES in call.header("accept") else _results(results.replace(b"\n", b","))  # fmt: skip
-    made = Json(encode(Ticket(id, int(last[0].answer) if last else 0, int(entry.begun.task))), 202)
+    if not (steps := await tickets.journal.steps(id)):  # it was forgotten just now
+        raise not_found(f"there is no ticket {id!r:.80}")
+    if not (
+        last := steps[-1].answer
+    ).isdigit():  # though the entry may not have ended when it was read
+        return Response(last + b"\n", media_type=LINES) if LINES in call.header("accept") else _results(last.replace(b"\n", b","))  # fmt: skip
+    made = Json(encode(Ticket(id, int(last), int(entry.begun.task))), 202)
     made.raw_headers += [(b"location", f"/v1/verify/{id}".encode()), (b"retry-after", b"1")]
     return made
 
