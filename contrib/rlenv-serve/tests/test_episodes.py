@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from serving import SECRET, Client, episode
+from rlenv import Environment, Outcome, stage
+from rlenv_serve import Server
+from rlenv_serve.sessions import Answer
+from serving import SECRET, TASKS, Client, episode, running, served
 
 
 def test_an_episode_begins_steps_and_ends_with_a_reward(ask: Client) -> None:
@@ -115,3 +118,24 @@ def test_a_deleted_episode_is_gone(ask: Client) -> None:
 
     assert [ask("DELETE", f"/episodes/{id_}").status for _ in range(2)] == [204, 204]
     assert ask("GET", f"/episodes/{id_}").status == 404
+
+
+@stage(where="inline")
+def quotes(visible: str) -> Outcome:
+    return Outcome(0.0, f"not \ud800 {visible}", {"found": "\udfff"})
+
+
+def test_half_a_surrogate_in_a_detail_leaves_the_reward_there() -> None:
+    with running(Server(served(Environment("sums", quotes, TASKS)))) as ask:
+        id_ = episode(ask)
+        ask("POST", f"/episodes/{id_}/steps", {"action": "message", "content": "6"})
+        got = ask("GET", f"/episodes/{id_}/reward")
+
+        assert (got.status, got.body["reward"]) == (200, 0.0)
+        assert got.body["stages"][0]["detail"] == "not \ud800 6"
+
+
+def test_an_answer_with_half_a_surrogate_is_kept_as_it_was() -> None:
+    answer = Answer(1, [{"role": "tool", "content": "\ud800"}], value={"\udfff": 1})
+
+    assert Answer.decoded(answer.encoded()) == answer

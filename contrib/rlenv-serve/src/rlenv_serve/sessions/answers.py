@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -64,7 +65,7 @@ def encode_verdict(verdict: Verdict) -> bytes:
 
 def decode_verdict(kept: bytes) -> Verdict:
     """The verdict that ``encode_verdict`` wrote."""
-    return verdict_from_dict(msgspec.json.decode(kept))
+    return verdict_from_dict(json.loads(kept))
 
 
 def stage_rows(verdict: Verdict, *, private: bool = False) -> list[dict[str, object]]:
@@ -80,11 +81,7 @@ def stage_rows(verdict: Verdict, *, private: bool = False) -> list[dict[str, obj
 def _stage(result: StageResult, *, private: bool) -> dict[str, object]:
     row: dict[str, object] = {"stage": result.stage, "score": None, "seconds": result.seconds}
     if outcome := result.outcome:
-        row |= {
-            "score": outcome.score,
-            "detail": outcome.detail,
-            "data": plain(outcome.data) if outcome.data else {},
-        }
+        row |= {"score": outcome.score, "detail": outcome.detail, "data": plain(outcome.data)}
         row |= {"private": plain(outcome.private)} if private and outcome.private else {}
     if result.fault:
         row["fault"] = result.fault.kind

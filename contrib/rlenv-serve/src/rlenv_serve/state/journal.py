@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 from typing import Protocol, Self
@@ -26,8 +27,8 @@ class Kept:
 
     @classmethod
     def decoded(cls, kept: bytes) -> Self:
-        """What ``encoded`` wrote."""
-        return msgspec.json.decode(kept, type=cls)
+        """What ``encoded`` wrote, half surrogates of tools and stages included, which msgspec does not read."""
+        return msgspec.convert(json.loads(kept), cls)
 
 
 @frozen
