@@ -111,3 +111,14 @@ def test_a_session_goes_on_after_a_restart() -> None:
         with running(Server(served(env), journal=server.journal)) as ask:
             post(ask, "tools/call", session=id_, name="submit", arguments={"answer": "6"})
             assert ask("GET", f"/episodes/{id_}/reward").body["reward"] == 1.0
+
+
+@pytest.mark.parametrize("path", ["/mcp/sums", "/openenv/sums/mcp"])
+@pytest.mark.parametrize("written", ["NaN", "-Infinity", "1e999", "9" * 5000, '"\\ud800"', "[" * 100 + "]" * 100])  # fmt: skip
+def test_arguments_that_json_has_not_are_the_policy_s_mistake_and_no_failed_request(ask: Client, path: str, written: str) -> None:  # fmt: skip
+    session, _ = begin(ask)
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"session_id": "%s", "name": "add", "arguments": {"a": %s, "b": 1}}}' % (session.encode(), written.encode())  # fmt: skip
+    got = ask("POST", path, body, Mcp_Session_Id=session)
+
+    assert (got.status, got.body["result"]["isError"]) == (200, True)
+    assert '"type": "arguments"' in got.body["result"]["content"][0]["text"]

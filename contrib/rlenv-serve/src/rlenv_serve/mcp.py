@@ -135,7 +135,7 @@ def _methods(call: Call, id_: str) -> Mapping[str, Method]:
         return {"tools": listing(tools, "inputSchema")}
 
     async def call_tool(params: Params) -> object:
-        action = called(params)
+        action = called(params, server.limits.depth)
         async with server.turns.of(call.tenant.name):
             return result(await server.sessions.step(call.tenant, id_, action))
 
@@ -157,7 +157,7 @@ ENDPOINTS: Sequence[Endpoint] = tuple(
     endpoint
     for path in ("/mcp/{env}", "/mcp/{env}/{task_id:path}")
     for endpoint in (
-        Endpoint("POST", path, message, "A message of the Model Context Protocol", object, tag="mcp", errors=(400, 404), headers=HEADERS, query=QUERY),
+        Endpoint("POST", path, message, "A message of the Model Context Protocol", object, tag="mcp", lenient=True, errors=(400, 404), headers=HEADERS, query=QUERY),
         Endpoint("DELETE", path, end, "End a session; its episode is judged as it is", status=204, tag="mcp", errors=(400, 404), headers=HEADERS),
     )
 )  # fmt: skip

@@ -11,7 +11,8 @@ from rlenv_plugin_agent import Harness
 from rlenv_plugin_agent.messages import copies
 
 from .catalog import Served
-from .http.body import convert
+from .http.answers import encode
+from .http.body import convert, is_deep
 from .http.problems import Problem
 from .jsonrpc import INVALID_PARAMS
 from .keys import Tenant
@@ -78,14 +79,16 @@ def listing(tools: Sequence[Mapping[str, object]], schema: str) -> list[dict[str
     return [{"name": each["name"], "description": each.get("description", ""), schema: each["parameters"]} for each in tools]  # fmt: skip
 
 
-def called(params: Mapping[str, object]) -> Action:
-    """The call that the parameters of ``tools/call`` are.
+def called(params: Mapping[str, object], depth: int) -> Action:
+    """The call that the parameters of ``tools/call`` are; arguments that are nested deeper are one text, which no tool takes:
+    an error would leave the episode unscored, whenever the policy likes.
 
     Raises:
         Problem: for parameters that name no tool.
     """
     found = convert(params, Called, "expected name and arguments of a tool: ", INVALID_PARAMS)
-    return call(found.name, found.arguments or {})
+    given = found.arguments or {}
+    return call(found.name, {"arguments": encode(given).decode()} if is_deep(encode(given), depth) else given)  # fmt: skip
 
 
 def error_of(answer: Answer) -> dict[str, str] | None:

@@ -79,8 +79,8 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient
         raise too_deep(depth) from None
     except (msgspec.DecodeError, ValueError) as error:
         raise invalid(f"the body is not JSON: {str(error)[:MESSAGE]}", 400) from None
-    if not lenient:
-        check_depth(body, depth)
+    if not lenient and is_deep(body, depth):
+        raise too_deep(depth)
     return made
 
 
@@ -121,17 +121,14 @@ def too_deep(depth: int) -> Problem:
     return invalid(f"JSON is nested at most {depth} levels deep", 400)
 
 
-def check_depth(body: bytes, depth: int) -> None:
-    """Look at the brackets of valid JSON: of wide values there are too many to visit each.
-
-    Raises:
-        Problem: 400 where they are nested more than ``depth`` levels deep.
-    """
+def is_deep(body: bytes, depth: int) -> bool:
+    """Whether valid JSON is nested more than ``depth`` levels deep, by its brackets: of wide values there are too many to
+    visit each."""
     if body.count(b"[") + body.count(b"{") <= depth:
-        return
+        return False
     left = _TEXTS.sub(b"", body).translate(_ALIKE, _OTHERS)
     for _ in range(depth):
         left = left.replace(b"[]", b"")  # the innermost level
         if not left:
-            return
-    raise too_deep(depth)
+            return False
+    return True

@@ -10,7 +10,7 @@ from rlenv import Task
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
-from rlenv_serve.http.body import check_depth
+from rlenv_serve.http.body import is_deep
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.sessions import Action, Answer, Session
 from rlenv_serve.sessions.actions import call, say
@@ -67,9 +67,7 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
         data: an object.
         depth: levels of nested JSON that an action may have.
     """
-    try:
-        check_depth(encode(data), depth)
-    except Problem:
+    if is_deep(encode(data), depth):
         return say(_text(data))
     if (name := tool_of(data)) is not None:
         given = data.get("arguments")

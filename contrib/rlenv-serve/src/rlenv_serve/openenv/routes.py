@@ -109,7 +109,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("GET", "/openenv/{env}/metadata", metadata, "Name, description and version", tag=TAG, errors=(404,)),
     Endpoint("GET", "/openenv/{env}/schema", schema, "JSON Schemas of actions, observations, state and reset", tag=TAG, errors=(404,)),
     Endpoint("GET", "/openenv/{env}/list_environments", names, "The environment, as routes of tasks name it", tag=TAG, errors=(404,)),
-    Endpoint("POST", "/openenv/{env}/mcp", rpc, "Sessions and tools, as JSON-RPC", object, tag=TAG, errors=(404,)),
+    Endpoint("POST", "/openenv/{env}/mcp", rpc, "Sessions and tools, as JSON-RPC", object, tag=TAG, lenient=True, errors=(404,)),
     *(
         Endpoint(method, f"/openenv/{{env}}/{name}", stateful, f"Not over HTTP: {name} is a frame of the WebSocket", tag=TAG, errors=(404, 409))
         for method, name in (("POST", "reset"), ("POST", "step"), ("GET", "state"))

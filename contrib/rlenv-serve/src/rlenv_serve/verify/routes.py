@@ -79,9 +79,7 @@ async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 
         entry = await tickets.wait(call.tenant, id, seconds)
     if not (steps := await tickets.journal.steps(id)):  # it was forgotten just now
         raise not_found(f"there is no ticket {id!r:.80}")
-    if not (
-        last := steps[-1].answer
-    ).isdigit():  # though the entry may not have ended when it was read
+    if not (last := steps[-1].answer).isdigit():  # it is done, whatever the entry said before
         return Response(last + b"\n", media_type=LINES) if LINES in call.header("accept") else _results(last.replace(b"\n", b","))  # fmt: skip
     made = Json(encode(Ticket(id, int(last), int(entry.begun.task))), 202)
     made.raw_headers += [(b"location", f"/v1/verify/{id}".encode()), (b"retry-after", b"1")]
