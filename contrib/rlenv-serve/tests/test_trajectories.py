@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -223,6 +224,20 @@ def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL
         await store.close()
 
     asyncio.run(use())
+
+
+def test_no_client_is_told_where_a_store_is_or_what_it_says(cluster: PostgreSQL) -> None:
+    with running(Server(served(sums()), trajectories=TrajectoryStore(cluster.url))) as ask:
+        until(lambda: ask("GET", "/trajectories").status == 200)
+        assert ask("GET", "/trajectories/%00").status == 404
+        assert ask("GET", "/trajectories?environment=%00").body == {"trajectories": []}
+        cluster.stop()
+        try:
+            got = ask("GET", "/trajectories")
+            assert (got.status, got.body["code"]) == (503, "trajectories_unavailable")
+            assert not re.search(f"psycopg|server at|{cluster.port}", str(got.body))
+        finally:
+            cluster.start()
 
 
 def test_a_store_that_does_not_answer_is_503_and_has_all_when_it_does(

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from rlenv import ConfigError
 from sqlalchemy.pool import StaticPool
 
-from .http.problems import Problem
+from .state.journal import unavailable
 from .state.sqlite_file import check_owner
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Database:
         try:
             return await asyncio.wait_for(asked, WAIT)
         except TimeoutError:  # it may still be done
-            raise self._away(f"no answer in {WAIT:g} s") from None
+            raise unavailable(f"no answer in {WAIT:g} s", self._name) from None
 
     async def rows(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
         """What a query finds."""
@@ -75,10 +75,7 @@ class Database:
             with self._engine.begin() as connection:
                 return work(connection)
         except (sa.exc.SQLAlchemyError, UnicodeError) as error:
-            raise self._away(str(error).partition("\n")[0]) from error
-
-    def _away(self, why: str) -> Problem:
-        return Problem(503, f"{self._name}_unavailable", f"the store of {self._name}: {why}", Retry_After="5")  # fmt: skip
+            raise unavailable(str(error).partition("\n")[0], self._name) from error
 
     async def close(self) -> None:
         """Let go of the connections."""

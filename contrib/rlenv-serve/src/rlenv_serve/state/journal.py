@@ -166,11 +166,14 @@ class Journal(Protocol):
         """Let go of what it holds."""
 
 
-def unavailable(why: object) -> Problem:
-    """503: the store cannot be reached or written.
+def unavailable(why: object, what: str = "state") -> Problem:
+    """503: a store cannot be reached or written.
 
     Args:
-        why: for the server's log; a client is not told.
+        why: for the server's log; a client is not told, since it may name machines and users.
+        what: it keeps.
     """
-    logger.error("the journal of episodes fails: %s", why)
-    return Problem(503, "state_unavailable", "the server cannot read or write its episodes at the moment; it has kept all that it acknowledged: send the request again, with the same Idempotency-Key if it had one", Retry_After="2")  # fmt: skip
+    logger.error("the store of %s fails: %s", what, why)
+    made = Problem(503, f"{what}_unavailable", f"the server cannot read or write its {what} at the moment; it has kept all that it acknowledged: send the request again, with the same Idempotency-Key if it had one", Retry_After="2")  # fmt: skip
+    made.args = (str(why),)  # for logs and commands
+    return made

@@ -24,6 +24,7 @@ TABLE = sa.Table(
     *[sa.Column(each.name, KINDS[str(each.type)], unique=each.name == "id" or None, index=each.name == "tenant") for each in fields(Finished) if each.name != "number"],
 )  # fmt: skip
 PAGE = 500  # rows of one query
+NUL = "\ufffd"  # in place of NUL, which PostgreSQL does not take
 HELD = 64 << 20  # bytes of rows in memory: the oldest make room
 USED = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
 
@@ -51,8 +52,8 @@ class TrajectoryStore(Database):
 
     async def append(self, rows: Sequence[Finished]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
-        # A text with NUL, which PostgreSQL does not take, would wait in the journal for ever.
-        values = [{name: value.replace("\0", "\ufffd") if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
+        # A text with NUL would wait in the journal for ever.
+        values = [{name: value.replace("\0", NUL) if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
         await self.run(partial(self._append, values))
         self.arrived.set()
 
@@ -64,7 +65,7 @@ class TrajectoryStore(Database):
 
     async def find(self, id: str, tenant: str | None) -> Finished | None:  # noqa: A002 - the field's name
         """The row of an episode of this tenant, or of any."""
-        found = await self._rows(_of(tenant).where(TABLE.c.id == id))
+        found = await self._rows(_of(tenant).where(TABLE.c.id == id.replace("\0", NUL)))
         return found[0] if found else None
 
     async def after(self, number: int, tenant: str | None, limit: int = PAGE) -> list[Finished]:
@@ -73,7 +74,7 @@ class TrajectoryStore(Database):
 
     async def newest(self, tenant: str | None, environment: str, limit: int) -> list[Finished]:
         """The newest rows, of this environment or of any if it is ""."""
-        chosen = _of(tenant).where(TABLE.c.environment == environment) if environment else _of(tenant)  # fmt: skip
+        chosen = _of(tenant).where(TABLE.c.environment == environment.replace("\0", NUL)) if environment else _of(tenant)  # fmt: skip
         return await self._rows(chosen.order_by(TABLE.c.number.desc()).limit(limit))
 
     def scan(self) -> Iterator[Finished]:
