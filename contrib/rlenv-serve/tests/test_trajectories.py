@@ -164,6 +164,8 @@ def test_a_store_keeps_each_row_once_and_in_order(
         assert [each.id for each in await store.newest("", "sums", 2)] == ["e4", "e3"]
         await store.append([evolve(row(5), agent="a\0b")])
         assert (await store.newest("", "", 1))[0].agent == "a\ufffdb"
+        await store.append([evolve(row(6), task="t\ud800")])
+        assert (await store.newest("", "", 1))[0].task == "t?"
         await store.close()
 
     urls = {"memory": "memory:", "sqlite": f"sqlite:{tmp_path}/t.sqlite"}

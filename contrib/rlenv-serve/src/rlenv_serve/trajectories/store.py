@@ -52,8 +52,8 @@ class TrajectoryStore(Database):
 
     async def append(self, rows: Sequence[Finished]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
-        # A text with NUL would wait in the journal for ever.
-        values = [{name: value.replace("\0", NUL) if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
+        # A text with NUL or half a surrogate would wait in the journal for ever, and all others behind it.
+        values = [{name: value.replace("\0", NUL).encode("utf-8", "replace").decode() if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
         await self.run(partial(self._append, values))
         self.arrived.set()
 
