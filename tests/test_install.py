@@ -18,6 +18,8 @@ from needs import closure, wanted
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = sorted(m.parent for m in [ROOT / "core/pyproject.toml", *ROOT.glob("*/*/pyproject.toml")])
+# Those whose wheels are built for these tests.
+OWN = [folder for folder in FOLDERS if folder.parent.name != "examples"]
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
@@ -32,7 +34,7 @@ assert package.__file__.startswith(sys.prefix), package.__file__
 
 
 @pytest.mark.slow  # installs into an environment of its own
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", OWN, ids=lambda folder: folder.name)
 def test_a_distribution_works_alone_with_what_it_declares(
     folder: Path, stranger: Any, distributions: Mapping[Path, Mapping[str, Any]], tmp_path: Path
 ) -> None:
