@@ -19,6 +19,7 @@ from journals import ENDED, add_episodes, begun, opened, sqlite, taken
 from rlenv import ConfigError
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state import open_journal
+from rlenv_serve.state.journal import Journal
 from rlenv_serve.state.sqlite import CHECKPOINT, SqliteJournal
 from rlenv_serve.state.sqlite_file import connect
 
@@ -237,8 +238,9 @@ def test_a_loop_is_not_held_up_by_a_store_that_waits(file: Path) -> None:
     asyncio.run(work())
 
 
-def groups_of(journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def groups_of(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many writes the thread takes at once, from now on."""
+    assert isinstance(journal, SqliteJournal)
     groups, real = list[int](), journal._committed
 
     def counted(group: Sequence[Any]) -> list[object]:
@@ -253,18 +255,15 @@ def test_a_step_that_is_alone_is_written_at_once_and_the_log_does_not_grow(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work() -> None:
-        open_journal(f"sqlite:{file}")
-        journal = SqliteJournal(str(file))
-        await journal.open()
-        await journal.begin(FIRST, 9)
-        monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", 1e9)  # whatever the disk does
-        groups = groups_of(journal, monkeypatch)
-        for number in range(1, 3_001):
-            assert await journal.commit(FIRST.id, taken(number))
-            await asyncio.sleep(0)
-        assert 3_000 // CHECKPOINT <= len(groups) < 2 * 3_000 // CHECKPOINT
-        assert Path(f"{file}-wal").stat().st_size < 32 << 20
-        await journal.close()
+        async with opened(sqlite(file.parent)) as journal:
+            await journal.begin(FIRST, 9)
+            monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", 1e9)  # whatever the disk does
+            groups = groups_of(journal, monkeypatch)
+            for number in range(1, 3_001):
+                assert await journal.commit(FIRST.id, taken(number))
+                await asyncio.sleep(0)
+            assert 3_000 // CHECKPOINT <= len(groups) < 2 * 3_000 // CHECKPOINT
+            assert Path(f"{file}-wal").stat().st_size < 32 << 20
         async with opened(sqlite(file.parent)) as again:
             assert len(await again.steps(FIRST.id)) == 3_000
 
@@ -275,20 +274,17 @@ def test_after_a_step_that_took_long_the_thread_writes(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work() -> None:
-        open_journal(f"sqlite:{file}")
-        journal = SqliteJournal(str(file))
-        await journal.open()
-        await journal.begin(FIRST, 9)
-        groups = groups_of(journal, monkeypatch)
-        monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", -1.0)
-        for slow in (False, True):  # that the processor was busy is no sign of a slow disk
-            waits = itertools.count() if slow else itertools.repeat(0)
-            monkeypatch.setattr("rlenv_serve.state.sqlite._waits", lambda waits=waits: next(waits))
-            for number in range(1, 11):
-                assert await journal.commit(FIRST.id, taken(number + 10 * slow))
-                await asyncio.sleep(0)
-            assert len(groups) == 9 * slow
-        await journal.close()
+        async with opened(sqlite(file.parent)) as journal:
+            await journal.begin(FIRST, 9)
+            groups = groups_of(journal, monkeypatch)
+            monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", -1.0)
+            for slow in (False, True):  # that the processor was busy is no sign of a slow disk
+                waits = itertools.count() if slow else itertools.repeat(0)
+                monkeypatch.setattr("rlenv_serve.state.sqlite._waits", lambda w=waits: next(w))
+                for number in range(1, 11):
+                    assert await journal.commit(FIRST.id, taken(number + 10 * slow))
+                    await asyncio.sleep(0)
+                assert len(groups) == 9 * slow
 
     asyncio.run(work())
 
