@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, TypeAlias
 
@@ -27,10 +28,6 @@ class NewTask(msgspec.Struct, forbid_unknown_fields=True):
     prompt: str
     answer: object = None
     info: dict[str, object] = {}
-
-    def task(self) -> Task:
-        """As the environment has tasks."""
-        return Task(self.prompt, self.answer, self.info)
 
 
 class Item(msgspec.Struct):
@@ -108,7 +105,8 @@ async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int)
     if not wrong and None in [job.task.id for job in found]:
         wrong = await asyncio.to_thread(_unfit, served, found)
     if not wrong and len({job.id for job in found}) < len(found):
-        wrong = [f"items: two have the id {_twice(found)!r:.80}; leave ids out, or draw each once"]
+        twice = Counter(job.id for job in found).most_common(1)[0][0]
+        wrong = [f"items: two have the id {twice!r:.80}; leave ids out, or draw each once"]
     if wrong:
         more = [f"and {len(wrong) - SHOWN:,} more"] if len(wrong) > SHOWN else []
         raise invalid("; ".join([*wrong[:SHOWN], *more]))
@@ -123,7 +121,7 @@ def _task(served: Served, given: str | NewTask, tenant: Tenant) -> Task | None:
     if isinstance(given, NewTask):
         if not tenant.answers:
             raise Problem(403, "answers_forbidden", "this key may not bring tasks: name a task of the environment by its id, or ask the operator for a key with answers = true")  # fmt: skip
-        return given.task()
+        return Task(given.prompt, given.answer, given.info)
     try:
         return served.env.tasks.by_id(given)
     except UnknownTask:
@@ -134,8 +132,3 @@ def _unfit(served: Served, found: Iterable[Job]) -> list[str]:
     """Why the stages cannot work with tasks of the request, as where an environment reads its own."""
     checked = ((index, served.env._plan.check_task(job.task)) for index, job in enumerate(found) if job.task.id is None)  # fmt: skip
     return [f"items[{index}].task: {why}" for index, why in checked if why]
-
-
-def _twice(found: Sequence[Job]) -> str | int:
-    seen = set[str | int]()
-    return next(job.id for job in found if job.id in seen or seen.add(job.id))  # type: ignore[func-returns-value] # always None

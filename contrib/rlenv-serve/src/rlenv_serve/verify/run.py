@@ -54,7 +54,7 @@ class Run:
         try:
             async with Watch(receive, self.verifier.limits.deadline):
                 if len(self.jobs) == 1:
-                    self._add(0, await self.verifier.verdict(self.tenant, self.served, self.jobs[0]))  # fmt: skip
+                    await self._judge(0)
                 else:
                     async with asyncio.TaskGroup() as group:
                         await self._lanes(group, iter(range(len(self.jobs))))
@@ -66,7 +66,7 @@ class Run:
 
     async def _lanes(self, group: asyncio.TaskGroup, left: Iterator[int]) -> None:
         """Judge one response after another; where they take long, several side by side."""
-        self._timer = asyncio.get_running_loop().call_later(ALONE, self._widen, group, left)
+        self._widen(group, left)
         try:
             await self._lane(left)
         finally:
@@ -83,9 +83,12 @@ class Run:
         for index in left:
             await self.verifier.pause()
             self._waits = True
-            verdict = await self.verifier.verdict(self.tenant, self.served, self.jobs[index], self._turn)  # fmt: skip
+            await self._judge(index)
             self._waits = False
-            self._add(index, verdict)
+
+    async def _judge(self, index: int) -> None:
+        job = self.jobs[index]
+        self._add(index, await self.verifier.verdict(self.tenant, self.served, job, self._turn))
 
     def _add(self, index: int, verdict: Verdict) -> None:
         self.verdicts[index] = verdict

@@ -42,7 +42,7 @@ class Verifier:
         self._paused: deque[asyncio.Future[None]] = deque()
 
     async def verdict(
-        self, tenant: Tenant, served: Served, job: Job, line: asyncio.Lock | None = None
+        self, tenant: Tenant, served: Served, job: Job, line: asyncio.Lock
     ) -> Verdict:
         """The verdict of one response, when it is its turn; never an exception of a stage.
 
@@ -50,14 +50,11 @@ class Verifier:
             tenant: whose it is.
             served: the environment.
             job: the response.
-            line: of a large request, of which one response waits for its turn at a time.
+            line: of a request, of which one response waits for its turn at a time.
         """
         name, cost = tenant.name, self._cost.get(served.name, GUESS)
-        if line is None:
+        async with line:
             await self.turns.take(name, cost)
-        else:
-            async with line:
-                await self.turns.take(name, cost)
         try:
             verdict = await served.env.aevaluate(job.task, job.response)
         except Exception as error:
