@@ -47,8 +47,8 @@ def ends_with_message(served: Served) -> bool:
 def offered(served: Served, session: Session | None = None) -> list[dict[str, object]]:
     """The tools of an episode, or else those that every episode of the environment has; and ``submit``, which says what it
     does in this environment."""
-    static = copies([each.offered for each in harness_of(served).named.values()])
-    own = session.tools if session else [dict(each["function"]) for each in static]  # type: ignore[call-overload] # as of chat completions
+    found = session.episode.tools if session else [each.offered for each in harness_of(served).named.values()]  # fmt: skip
+    own = [dict(each["function"]) for each in copies(found)]  # type: ignore[call-overload] # as of chat completions
     said = {} if ends_with_message(served) else {"description": SAY}
     return [*own, {**SUBMIT_TOOL, **said}]
 

@@ -29,27 +29,19 @@ async def read(request: Request, limit: int) -> bytes:
     """The whole body.
 
     Raises:
+        ClientDisconnect: where the body ends early.
         Problem: 413 for one that is longer than ``limit`` bytes; never more than that is kept.
     """
-    parts, size, more = list[bytes](), 0, True
-    while more and size <= limit + DRAINED:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise Problem(400, "disconnected", "the body ended early")
-        part, more = message.get("body", b""), message.get("more_body", False)
+    parts, size = list[bytes](), 0
+    async for part in request.stream():
         size += len(part)
         if size <= limit:
             parts.append(part)
-        else:
-            parts.clear()
+        elif size > limit + DRAINED:
+            break
     if size > limit:
-        raise too_large(limit)
+        raise Problem(413, "too_large", f"a body has at most {limit:,} bytes; send less in one request", Connection="close")  # fmt: skip
     return b"".join(parts)
-
-
-def too_large(limit: int) -> Problem:
-    """413."""
-    return Problem(413, "too_large", f"a body has at most {limit:,} bytes; send less in one request", Connection="close")  # fmt: skip
 
 
 def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient: bool = False) -> T:  # fmt: skip

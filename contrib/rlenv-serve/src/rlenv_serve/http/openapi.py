@@ -40,7 +40,7 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
         "paths": paths,
         "components": {
             "schemas": components,
-            "responses": {str(status): _problem(status) for status in sorted(_statuses(table))},
+            "responses": {str(status): _problem(status) for status in sorted({status for each in table for status in _errors(each)})},
             "securitySchemes": SCHEMES,
         },
     }  # fmt: skip
@@ -92,10 +92,6 @@ def _errors(endpoint: Endpoint) -> Sequence[int]:
     taken = {400, 413, 422, 429} if endpoint.takes is not None else set[int]()
     keyed = set[int]() if endpoint.public else {401}
     return sorted({403, 421, *endpoint.errors, *taken, *keyed})
-
-
-def _statuses(table: Iterable[Endpoint]) -> set[int]:
-    return {status for each in table for status in _errors(each)}
 
 
 def _problem(status: int) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from rlenv_serve.http.problems import Problem, not_found
+from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Begun
 
 logger = logging.getLogger("rlenv_serve")
@@ -20,16 +20,6 @@ def failed(begun: Begun, why: object) -> Problem:
     """503: the environment cannot begin an episode."""
     logger.warning("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
     return Problem(503, "environment_failed", "the episode cannot begin; the server's log says why", Retry_After="5")  # fmt: skip
-
-
-def unknown(id: str) -> Problem:  # noqa: A002 - the field's name
-    """404."""
-    return not_found(f"there is no episode {id!r:.80}")
-
-
-def ended() -> Problem:
-    """409: the episode has ended.  A policy may read it, so it does not say how."""
-    return Problem(409, FINISHED, "the episode has ended: begin another")
 
 
 def reused() -> Problem:

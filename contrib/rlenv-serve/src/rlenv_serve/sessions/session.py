@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from attrs import define, field
 from rlenv_plugin_agent import Episode, Rollout
-from rlenv_plugin_agent.messages import copies
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem
@@ -49,12 +48,6 @@ class Session:
     def id(self) -> str:
         """Of the episode."""
         return self.begun.id
-
-    @property
-    def tools(self) -> list[dict[str, object]]:
-        """The tools that the policy is offered, each with ``name``, ``description`` and ``parameters``, a JSON Schema."""
-        found = copies(self.episode.tools)
-        return [dict(each["function"]) for each in found]  # type: ignore[call-overload] # as of chat completions
 
     async def play(self, action: Action, deadline: float) -> Answer:
         """What the policy is answered; the episode is then ahead of the journal.

@@ -15,7 +15,7 @@ from rlenv import Task, Verdict
 from rlenv_plugin_agent.spans import episode_span
 
 from rlenv_serve.catalog import Catalog, Served
-from rlenv_serve.http.problems import Problem
+from rlenv_serve.http.problems import Problem, not_found
 from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.settings import Limits
@@ -24,7 +24,7 @@ from rlenv_serve.trajectories.archive import Archive
 
 from .actions import END, Action
 from .answers import Answer, decode_verdict
-from .problems import FINISHED, ended, failed, reused, unknown
+from .problems import FINISHED, failed, reused
 from .replay import digest, replayed
 from .session import Session, answered
 
@@ -97,7 +97,7 @@ class Sessions:
             Problem: 404 when there is none.
         """
         if (found := await self.find(tenant, id)) is None:
-            raise unknown(id)
+            raise not_found(f"there is no episode {id!r:.80}")
         return found
 
     async def find(self, tenant: Tenant, id: str) -> Entry | None:  # noqa: A002 - as above
@@ -217,7 +217,8 @@ class Sessions:
                         return session
                     await self._let_go(session)
             if entry.ended is not None:
-                raise ended()
+                # A policy may read it, so it does not say how.
+                raise Problem(409, FINISHED, "the episode has ended: begin another")
             return await self._brought_back(entry)
 
     def _alone(self, id: str) -> asyncio.Lock:  # noqa: A002 - as above
