@@ -17,16 +17,17 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import argparse
 import asyncio
-import json
 import os
-import subprocess
 import time
+from contextlib import ExitStack
 from importlib.util import find_spec
 from statistics import median
 from typing import Any, cast
 
+from attrs import frozen
 from rlenv import Environment, Task
 
+from benchmarks.connection import JSON, Connection, encoded, serve, serving
 from benchmarks.core import Row, table
 from benchmarks.trivial import HALF, is_half_inline
 
@@ -136,30 +137,16 @@ def guarded() -> object:
     return guard
 
 
-def serve(name: str) -> None:
-    """Serve on a free port, which is printed."""
-    import uvicorn
-
-    app = {"rlenv-serve": ours, "fastapi": peer, "guarded": guarded}[name]()
-    config = uvicorn.Config(app, "127.0.0.1", 0, log_level="warning", access_log=False)  # type: ignore[arg-type] # an ASGI application
-    bound = config.bind_socket()
-    bound.listen(128)
-    print(bound.getsockname()[1], flush=True)
-    uvicorn.Server(config).run(sockets=[bound])
+APPLICATIONS = {"rlenv-serve": ours, "fastapi": peer, "guarded": guarded}
 
 
 async def ask(port: int, request: bytes, count: int) -> None:
     """Send a request so many times on one connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    connection = Connection(port)
     for _ in range(count):
-        writer.write(request)
-        head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        assert head.startswith(b"http/1.1 200"), head
-        body = await reader.readexactly(
-            int(head.partition(b"content-length: ")[2].split(b"\r\n")[0])
-        )
+        body = await connection.ask(request)
         assert b'"reward":0.0' in body, body
-    writer.close()
+    connection.close()
 
 
 async def load(port: int, request: bytes, count: int) -> None:
@@ -172,30 +159,24 @@ def cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@frozen
 class Peer:
     """A server in a process."""
 
-    def __init__(self, name: str) -> None:
-        self.process = subprocess.Popen([sys.executable, __file__, "--serve", name], stdout=subprocess.PIPE, text=True)  # fmt: skip
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline())
+    port: int
+    pid: int
 
     def rate(self, request: bytes, count: int) -> float:
         """Requests per second of its CPU time."""
-        before = cpu(self.process.pid)
+        before = cpu(self.pid)
         asyncio.run(load(self.port, request, count))
-        return count / max(cpu(self.process.pid) - before, 0.01)
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait(30)
+        return count / max(cpu(self.pid) - before, 0.01)
 
 
 def request(items: int) -> bytes:
     text = ("so 1/2 of it, " * LENGTH)[:LENGTH]
-    body = json.dumps({"environment": "half", "items": [{"task": "half", "response": text}] * items}).encode()  # fmt: skip
-    head = f"POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    body = {"environment": "half", "items": [{"task": "half", "response": text}] * items}
+    return encoded("POST", "/v1/verify", body, JSON)
 
 
 def compared(servers: list[Peer], items: int, count: int, rounds: int) -> tuple[float, float, float]:  # fmt: skip
@@ -231,19 +212,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few samples: shows that it runs")
     options = parser.parse_args()
     if options.serve:
-        serve(options.serve)
+        serve(APPLICATIONS[options.serve]())
         return
     if find_spec("fastapi") is None:
         print(f"not measured: FastAPI is missing. Install it with: {sys.executable} -m pip install {PEER}")  # fmt: skip
         return
     rounds, scale = (2, 10) if options.quick else (5, 1)
-    servers = [Peer("rlenv-serve"), Peer("fastapi"), Peer("guarded")]
-    measured = [(servers[:2], 1, 4000, "FastAPI"), (servers[::2], 1, 4000, "FastAPI, guarded"), (servers[:2], 32, 800, "FastAPI")]  # fmt: skip
-    try:
+    with ExitStack() as stack:
+        servers = [Peer(*stack.enter_context(serving(__file__, "--serve", name))) for name in APPLICATIONS]  # fmt: skip
+        measured = [(servers[:2], 1, 4000, "FastAPI"), (servers[::2], 1, 4000, "FastAPI, guarded"), (servers[:2], 32, 800, "FastAPI")]  # fmt: skip
         print(table([row(both, items, count // scale, rounds, name) for both, items, count, name in measured]))  # fmt: skip
-    finally:
-        for server in servers:
-            server.close()
 
 
 if __name__ == "__main__":

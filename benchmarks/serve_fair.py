@@ -14,8 +14,6 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import argparse
 import asyncio
-import json
-import subprocess
 import tempfile
 import time
 from contextlib import suppress
@@ -24,6 +22,7 @@ from statistics import quantiles
 from rlenv import Environment, Task
 
 from benchmarks import trivial
+from benchmarks.connection import JSON, Connection, encoded, serve, serving
 from benchmarks.core import Row, table
 
 GOAL = 1.5
@@ -34,40 +33,26 @@ BLOCK = 50  # requests in a turn
 VERIFIERS = {"waits": trivial.pause, "uses the CPU": trivial.spin}
 
 
-def serve(verifier: str, keys: str) -> None:
+def serve_slow(verifier: str, keys: str) -> None:
     """Serve on a free port, which is printed."""
-    import uvicorn
     from rlenv_serve import Catalog, Keys, Served, Server, application
 
     with Environment("slow", VERIFIERS[verifier], [Task("?", id="t")]) as env:
-        app = application(Server(Catalog([Served("slow", env)]), keys=Keys.from_file(keys)))
-        config = uvicorn.Config(app, "127.0.0.1", 0, log_level="warning", access_log=False)
-        bound = config.bind_socket()
-        bound.listen(128)
-        print(bound.getsockname()[1], flush=True)
-        uvicorn.Server(config).run(sockets=[bound])
+        serve(application(Server(Catalog([Served("slow", env)]), keys=Keys.from_file(keys))))
 
 
 class Tenant:
     """Sends requests on one connection, one after the other."""
 
     def __init__(self, port: int, key: str, items: int) -> None:
-        self._port = port
-        body = json.dumps({"environment": "slow", "items": [{"task": "t", "response": str(SECONDS)}] * items}).encode()  # fmt: skip
-        head = f"POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        self._request = head.encode() + body
-        self._stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._connection = Connection(port)
+        body = {"environment": "slow", "items": [{"task": "t", "response": str(SECONDS)}] * items}
+        self._request = encoded("POST", "/v1/verify", body, f"X-API-Key: {key}", JSON)
 
     async def ask(self) -> float:
         """The seconds that one request takes."""
-        if self._stream is None:
-            self._stream = await asyncio.open_connection("127.0.0.1", self._port)
-        reader, writer = self._stream
         began = time.perf_counter()
-        writer.write(self._request)
-        head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        assert head.startswith(b"http/1.1 200"), head
-        body = await reader.readexactly(int(head.partition(b"content-length: ")[2].split(b"\r\n")[0]))  # fmt: skip
+        body = await self._connection.ask(self._request)
         assert b'"reward":null' not in body, body
         return time.perf_counter() - began
 
@@ -100,13 +85,8 @@ def p(seconds: list[float], percent: int) -> float:
 
 
 def rows(verifier: str, keys: list[str], file: str, count: int) -> list[Row]:
-    process = subprocess.Popen([sys.executable, __file__, "--serve", verifier, file], stdout=subprocess.PIPE, text=True)  # fmt: skip
-    try:
-        assert process.stdout is not None
-        alone, beside = asyncio.run(measured(int(process.stdout.readline()), keys, count))
-    finally:
-        process.terminate()
-        process.wait(30)
+    with serving(__file__, "--serve", verifier, file) as (port, _):
+        alone, beside = asyncio.run(measured(port, keys, count))
     made = []
     for percent in (50, 99):
         first, second = p(beside, percent), p(alone, percent)
@@ -121,7 +101,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few samples: shows that it runs")
     options = parser.parse_args()
     if options.serve:
-        serve(*options.serve)
+        serve_slow(*options.serve)
         return
     from rlenv_serve.keys import add_key
 

@@ -28,6 +28,8 @@ from tempfile import TemporaryDirectory
 
 from attrs import define, field
 
+from benchmarks.connection import Connection, encoded
+
 CORES = 2
 STEPS = 8  # calls of the tool in an episode, before its answer
 THINK = (0.5, 1.5)  # seconds before a request
@@ -68,45 +70,27 @@ class Seen:
     errors: list[str] = field(factory=list)
 
 
-class Connection:
-    """One connection of HTTP that stays open."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-
-    async def ask(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:  # fmt: skip
-        """The answer, which must be a good one."""
-        if self._streams is None:
-            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
-        reader, writer = self._streams
-        raw = b"" if body is None else json.dumps(body).encode()
-        writer.write(f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(raw)}\r\n\r\n".encode() + raw)  # fmt: skip
-        head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        found = await reader.readexactly(
-            int(head.partition(b"content-length: ")[2].split(b"\r\n")[0])
-        )
-        if not head.startswith((b"http/1.1 200", b"http/1.1 201")):
-            raise RuntimeError(f"{method} {path}: {found.decode()[:300]}")
-        made = json.loads(found)
-        assert isinstance(made, dict)
-        return made
+async def ask(connection: Connection, method: str, path: str, body: object = None) -> Mapping[str, object]:  # fmt: skip
+    """The answer, which must be a good one."""
+    made = json.loads(await connection.ask(encoded(method, path, body)))
+    assert isinstance(made, dict)
+    return made
 
 
 async def play(connection: Connection, seen: Seen) -> None:
     """One episode, right or wrong by chance."""
-    begun = await connection.ask("POST", "/episodes", {"task_id": "a", "agent_id": "soak"})
+    begun = await ask(connection, "POST", "/episodes", {"task_id": "a", "agent_id": "soak"})
     path, answer = f"/episodes/{begun['episode_id']}", random.choice(("right", "wrong"))
     for number in range(STEPS + 1):
         await asyncio.sleep(random.uniform(*THINK))
         started = time.perf_counter()
         action = {"action": "count"} if number < STEPS else {"action": "submit", "answer": answer}
-        got = await connection.ask("POST", f"{path}/steps", action)
+        got = await ask(connection, "POST", f"{path}/steps", action)
         seen.steps.append(time.perf_counter() - started)
         assert got["step"] == number + 1, got
         assert got["done"] == (number == STEPS), got
         assert number == STEPS or got["text"] == str(number), got
-    reward = (await connection.ask("GET", f"{path}/reward"))["reward"]
+    reward = (await ask(connection, "GET", f"{path}/reward"))["reward"]
     assert reward == float(answer == "right"), reward
     seen.episodes += 1
 
