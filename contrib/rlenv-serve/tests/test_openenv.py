@@ -8,6 +8,7 @@ import pytest
 from rlenv import ConfigError, Environment
 from rlenv_plugin_agent import End, Harness, tool
 from rlenv_serve import Limits, Server, application
+from rlenv_serve.http.problems import Problem
 from serving import SECRET, TASKS, Client, add, running, same, served, single, sums
 from sockets import talking
 
@@ -265,6 +266,23 @@ def test_an_episode_left_open_makes_room_for_another() -> None:
             assert second("reset")["type"] == "observation"
             with talking(ask) as third:
                 assert "CAPACITY_REACHED" in str(third.socket.recv(timeout=60))
+
+
+def test_a_request_for_which_there_is_no_turn_ends_no_session_that_was_left(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    def full(tenant: str) -> None:
+        raise Problem(429, "too_many_requests", "send fewer")
+
+    with sums() as env:
+        server = Server(served(env))
+        with running(server) as ask:
+            with talking(ask) as left:
+                id_ = left("reset")["data"]["observation"]["episode_id"]
+            with talking(ask) as talk:
+                monkeypatch.setattr(server.turns, "admit", full)
+                assert talk("reset")["data"]["code"] == "CAPACITY_REACHED"
+                monkeypatch.undo()
+                assert talk("reset")["type"] == "observation"
+            assert ask("GET", f"/episodes/{id_}").status == 200
 
 
 def test_an_ended_episode_is_read_by_its_id(ask: Client) -> None:

@@ -93,6 +93,25 @@ def test_a_key_is_answered_once_whichever_server_is_asked(env: Environment, tmp_
     play(work)
 
 
+def test_an_episode_begins_and_is_stepped_in_a_turn_of_its_tenant(env: Environment) -> None:
+    async def work() -> None:
+        found = make(env, MemoryJournal(), running=1, waiting=1)
+        async with found.turns.of(LOCAL.name):
+            begins = asyncio.create_task(begin(found))
+            await asyncio.sleep(0)
+            assert (found.turns.queue, found._live) == (1, {})
+            assert await code_of(begin(found)) == (429, "too_many_requests")
+        id_ = await begins
+        async with found.turns.of(LOCAL.name):
+            step = asyncio.create_task(found.step(LOCAL, id_, COUNT))
+            await asyncio.sleep(0)
+            assert found.turns.queue == 1
+        assert (await step).number == 1
+        assert (found.turns.running, found.turns.waiting) == ({}, {})
+
+    play(work)
+
+
 # -- replays --------------------------------------------------------------------------------------
 
 

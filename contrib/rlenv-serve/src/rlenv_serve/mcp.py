@@ -71,14 +71,13 @@ async def end(call: Call) -> object:
     if entry.ended is None and not entry.steps:
         await sessions.delete(call.tenant, entry.begun.id)
     elif entry.ended is None:
-        async with call.server.turns.of(call.tenant.name):
-            await sessions.step(call.tenant, entry.begun.id, END)
+        await sessions.step(call.tenant, entry.begun.id, END)
     return Response(status_code=204)
 
 
 async def _begun(call: Call, request: RpcRequest) -> Response:
     """A session that plays a new episode of the task that path and query ask for."""
-    server, served = call.server, call.server.catalog.named(call.path["env"])
+    served = call.server.catalog.named(call.path["env"])
     query = call.request.query_params
     picked = convert({**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False)  # fmt: skip
     task, seed = task_of(served, picked)
@@ -88,8 +87,7 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
         asked = convert(request.params or {}, Initialize, code=INVALID_PARAMS)
     except Problem as problem:
         return answer(jsonrpc.failed(problem, request.id))
-    async with server.turns.of(call.tenant.name):
-        session = await server.sessions.begin(call.tenant, served, task, seed=seed, agent=asked.client_info.name[:NAME])  # fmt: skip
+    session = await call.server.sessions.begin(call.tenant, served, task, seed=seed, agent=asked.client_info.name[:NAME])  # fmt: skip
     made = answer(jsonrpc.succeeded(_greeting(session, asked), request.id))
     made.headers[SESSION] = session.id
     return made
@@ -136,8 +134,7 @@ def _methods(call: Call, id_: str) -> Mapping[str, Method]:
 
     async def call_tool(params: Params) -> object:
         action = called(params, server.limits.depth)
-        async with server.turns.of(call.tenant.name):
-            return result(await server.sessions.step(call.tenant, id_, action))
+        return result(await server.sessions.step(call.tenant, id_, action))
 
     return {"ping": ping, "tools/list": list_tools, "tools/call": call_tool}
 

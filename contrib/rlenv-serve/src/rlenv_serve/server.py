@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, suppress
 
 from .catalog import Catalog
 from .configuration.store import started
-from .http.turns import Turns
 from .keys import Keys
 from .metrics import Metrics
 from .openenv.sessions import OpenEnvSessions
@@ -53,11 +52,11 @@ class Server:
         self.archive = Archive(self.journal, trajectories or TrajectoryStore("memory:"))
         self.archive.store.opened.append(lambda connection: started(self.archive.store, catalog.values(), connection))  # fmt: skip
         self.metrics = Metrics()
-        self.turns = Turns(self.limits)
+        self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
+        self.turns = self.sessions.turns
         self.metrics.waiting.set_function(lambda: self.turns.queue)
         self.verifier = Verifier(catalog, self.turns, self.limits, self.metrics)
         self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
-        self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
         self.ready = False

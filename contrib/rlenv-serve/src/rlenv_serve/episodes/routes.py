@@ -98,8 +98,7 @@ async def begin(call: Call) -> object:
 async def step(call: Call) -> object:
     """Take a step: ``{"action": TOOL, ...arguments}``, ``{"action": "submit", "answer": ...}``, or ``{"action": "message", "content": ...}``."""
     id_, action, key = call.path["id"], _action(call.read(dict)), idempotency_key(call)
-    async with call.server.turns.of(call.tenant.name):
-        answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
+    answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
     return StepTaken(id_, answer.number, answer.messages, answer.text, answer.done, answer.stop or None, answer.reward, answer.fault or None, answer.value)  # fmt: skip
 
 
@@ -110,8 +109,7 @@ async def state(call: Call) -> object:
 
 async def reward(call: Call) -> object:
     """The reward.  An open episode ends with this, and is judged as it is."""
-    async with call.server.turns.of(call.tenant.name):
-        entry, verdict = await call.server.sessions.verdict(call.tenant, call.path["id"])
+    entry, verdict = await call.server.sessions.verdict(call.tenant, call.path["id"])
     counts = _counts(verdict.results)
     served = call.server.catalog.get(entry.begun.environment)
     mark = served.env.pass_mark if served else 1.0

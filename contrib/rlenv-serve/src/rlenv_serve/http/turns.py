@@ -46,23 +46,18 @@ class Turns:
         self._last = self._other = ("", float("-inf"))  # the two tenants that asked last, and when
 
     @asynccontextmanager
-    async def of(self, tenant: str, cost: float = 0.0) -> AsyncIterator[None]:
-        """A place, as soon as there is one.
-
-        Args:
-            tenant: whose turn it is.
-            cost: seconds for which this will likely keep a worker; 0 where it needs none.  While several tenants ask, each
-                has no more work in the line for the workers than they do in a moment, and leaves one of them free.
+    async def of(self, tenant: str) -> AsyncIterator[None]:
+        """A place of this tenant, as soon as there is one, for what needs no worker.
 
         Raises:
             Problem: 429 when too many requests of this tenant wait already.
         """
         self.admit(tenant)
-        await self.take(tenant, cost)
+        await self.take(tenant)
         try:
             yield
         finally:
-            self.give(tenant, cost)
+            self.give(tenant)
 
     def admit(self, tenant: str) -> None:
         """
@@ -73,7 +68,13 @@ class Turns:
             raise Problem(429, "too_many_requests", f"{waiting:,} requests wait already: send fewer at the same time", Retry_After="1")  # fmt: skip
 
     async def take(self, tenant: str, cost: float = 0.0) -> None:
-        """Wait for a place; ``give`` gives it back."""
+        """Wait for a place; ``give`` gives it back.
+
+        Args:
+            tenant: whose turn it is.
+            cost: seconds for which this will likely keep a worker; 0 where it needs none.  While several tenants ask, each
+                has no more work in the line for the workers than they do in a moment, and leaves one of them free.
+        """
         self._asks(tenant)
         if tenant not in self.waiting and self._is_free(tenant, cost):
             self._run(tenant, cost)

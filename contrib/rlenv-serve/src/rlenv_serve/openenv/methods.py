@@ -48,8 +48,7 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
 
     async def call_tool(params: Params) -> object:
         asked, action = own or await session(params), called(params, server.limits.depth)
-        async with server.turns.of(tenant.name):
-            answer = await server.openenv.step(asked, action)
+        answer = await server.openenv.step(asked, action)
         # Official clients return ``data``, where there is any.
         told = result(answer)
         return told if told["isError"] else {**told, "data": answer.text or ENDED}

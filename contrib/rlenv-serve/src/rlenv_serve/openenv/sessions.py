@@ -11,6 +11,7 @@ from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem, not_found
 from rlenv_serve.keys import Tenant
 from rlenv_serve.sessions import Action, Answer, Session, Sessions
+from rlenv_serve.sessions.problems import FULL
 from rlenv_serve.settings import Limits
 
 from .actions import Reset, task_of
@@ -101,7 +102,7 @@ class OpenEnvSessions:
                 begun = await self._sessions.begin(session.tenant, session.served, task, seed=seed)
                 break
             except Problem as problem:
-                if problem.status != 429 or not await self._make_room(session.tenant):
+                if problem.code != FULL or not await self._make_room(session.tenant):
                     raise
         session.episode, session.name = begun.id, asked.episode_id
         return begun

@@ -73,8 +73,7 @@ class Player:
             raise Problem(422, "unknown_type", f"no frame has the type {kind!r:.80}; there are reset, step, state, mcp, close")  # fmt: skip
         if not isinstance(data, Mapping):
             raise invalid(f"data of {kind} is an object")
-        async with self.server.turns.of(self.session.tenant.name):
-            return frame("observation", await (self._reset if kind == "reset" else self._step)(data))  # fmt: skip
+        return frame("observation", await (self._reset if kind == "reset" else self._step)(data))
 
     async def _reset(self, data: Mapping[str, object]) -> object:
         return first_seen(await self.server.openenv.reset(self.session, convert(data, Reset)))

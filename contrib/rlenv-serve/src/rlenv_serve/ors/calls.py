@@ -94,8 +94,7 @@ async def _called(call: Call, found: Session | Entry, key: str) -> object:
         return refused
     action = action_of(asked.name, given)
     try:
-        async with call.server.turns.of(call.tenant.name):
-            answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
+        answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
     except Problem as problem:
         if problem.code == "episode_finished":
             return _no("episode_finished", problem.detail)

@@ -8,7 +8,7 @@ from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Begun
 
 logger = logging.getLogger("rlenv_serve")
-FINISHED = "episode_finished"
+FINISHED, FULL = "episode_finished", "too_many_episodes"
 
 
 def lost(why: str) -> Problem:

@@ -16,6 +16,7 @@ from rlenv_plugin_agent.spans import episode_span
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.problems import Problem, not_found
+from rlenv_serve.http.turns import Turns
 from rlenv_serve.keys import Tenant
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.settings import Limits
@@ -24,7 +25,7 @@ from rlenv_serve.trajectories.archive import Archive
 
 from .actions import END, Action
 from .answers import Answer, decode_verdict
-from .problems import FINISHED, failed, reused
+from .problems import FINISHED, FULL, failed, reused
 from .replay import digest, replayed
 from .session import Session, answered
 
@@ -43,6 +44,8 @@ class Sessions:
     Episodes in memory are a cache of the journal: one that is not there, or is behind the journal since another server
     took a step of it, is replayed when it is asked for.
 
+    The environment works in ``turns`` of tenants: when an episode begins, and at each step.
+
     Args:
         catalog: the environments.
         journal: where episodes are kept.
@@ -55,7 +58,7 @@ class Sessions:
         self, catalog: Catalog, journal: Journal, archive: Archive, limits: Limits, metrics: Metrics
     ) -> None:
         self._catalog, self._journal, self._limits, self._metrics = catalog, journal, limits, metrics  # fmt: skip
-        self._archive = archive
+        self._archive, self.turns = archive, Turns(limits)
         self._live: dict[str, Session] = {}
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._running: set[asyncio.Task[object]] = set()
@@ -71,11 +74,12 @@ class Sessions:
         ``id`` is 32 hex digits that the caller drew, for a protocol whose sessions have ids before they have tasks.
 
         Raises:
-            Problem: 429 for too many open episodes; 503 when it cannot begin; 409 when the key was used for another one, or
+            Problem: 429 for too many open episodes, or requests that wait; 503 when it cannot begin; 409 when the key was used for another one, or
                 its episode has ended.
         """
         begun = Begun(id or token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), digest(task), seed, agent, time.time(), key)  # fmt: skip
-        return await self._shielded(self._begin(tenant, begun))
+        async with self.turns.of(tenant.name):
+            return await self._shielded(self._begin(tenant, begun))
 
     async def get(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
         """An open episode of this tenant, in the state that the journal has.
@@ -115,9 +119,10 @@ class Sessions:
             key: an idempotency key: a second request with it is answered as the first was.
 
         Raises:
-            Problem: as ``get``; 409 when the key was used for another action.
+            Problem: as ``get``; 429 for too many requests that wait; 409 when the key was used for another action.
         """
-        return await self._shielded(self._step(tenant, id, action, key))
+        async with self.turns.of(tenant.name):
+            return await self._shielded(self._step(tenant, id, action, key))
 
     async def verdict(self, tenant: Tenant, id: str) -> tuple[Entry, Verdict]:  # noqa: A002 - as above
         """The end of an episode; one that is open is ended and judged as it is.
@@ -195,7 +200,7 @@ class Sessions:
         async with self._alone(begun.id):
             kept = await self._journal.begin(begun, self._limits.episodes)
             if kept is None:
-                raise Problem(429, "too_many_episodes", f"a tenant has at most {self._limits.episodes:,} open episodes: end or delete one", Retry_After="5")  # fmt: skip
+                raise Problem(429, FULL, f"a tenant has at most {self._limits.episodes:,} open episodes: end or delete one", Retry_After="5")  # fmt: skip
             if kept.id == begun.id:
                 try:
                     return await self._brought_back(Entry(begun, 0))
