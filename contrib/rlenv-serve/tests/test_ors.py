@@ -12,6 +12,7 @@ from ors_wire import Ors, Streamed, begun, echoes, joined, talk
 from rlenv import Environment
 from rlenv_plugin_agent import Harness, tool
 from rlenv_serve import Server
+from rlenv_serve.ors.blocks import message
 from serving import SECRET, TASKS, Client, broken, running, same, served, single, sums
 
 
@@ -273,3 +274,12 @@ def said(text: str) -> dict[str, object]:
 
 def ask_group(session: Ors, candidates: object) -> Streamed:
     return joined(session("POST", "/score_group", {"candidates": candidates}).body)
+
+
+@pytest.mark.parametrize(("written", "input_"), [('{"a": 1}', {"a": 1}), ("{}", {}), ("", {}), ("[1]", [1]), ('{"a', {"arguments": '{"a'}), ("[" * 100_000, {"arguments": "[" * 100_000})])  # fmt: skip
+def test_a_call_in_a_prompt_is_a_block_whatever_its_arguments_are(written: str, input_: object) -> None:  # fmt: skip
+    call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": written}}
+
+    found = message({"role": "assistant", "content": "", "tool_calls": [call]})
+
+    assert found["blocks"] == [{"type": "tool_call", "id": "c1", "name": "add", "input": input_, "detail": None}]  # fmt: skip

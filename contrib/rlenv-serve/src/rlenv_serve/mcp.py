@@ -16,13 +16,13 @@ from . import jsonrpc
 from .http.answers import answer
 from .http.body import convert
 from .http.endpoint import Call, Endpoint
-from .http.problems import Problem, invalid, not_found
+from .http.problems import Problem, invalid
 from .jsonrpc import INVALID_PARAMS, Method, Params, RpcRequest
 from .openenv.actions import Reset, task_of
 from .sessions import Session
 from .sessions.actions import END
 from .state.journal import Entry
-from .tools import called, listing, result, tools_of
+from .tools import called, result, tools_of
 
 VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
@@ -96,12 +96,11 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
 def _greeting(session: Session, asked: Initialize) -> dict[str, object]:
     """What ``initialize`` is answered: its instructions are what the policy is given at the start of the episode."""
     agreed = asked.protocol_version if asked.protocol_version in VERSIONS else VERSIONS[-1]
-    told = [str(each.get("content") or "") for each in session.first.messages]
     return {
         "protocolVersion": agreed,
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "rlenv", "version": version("rlenv-serve")},
-        "instructions": "\n\n".join(told),
+        "instructions": session.first.text,
         "_meta": {EPISODE: session.id},
     }
 
@@ -115,10 +114,7 @@ async def _session(call: Call) -> Entry:
     served = call.server.catalog.named(call.path["env"])
     if not (id_ := call.header(SESSION)):
         raise Problem(400, "no_session", f"send {SESSION}, as the answer to initialize has it")
-    entry = await call.server.sessions.entry(call.tenant, id_)
-    if entry.begun.environment != served.name:
-        raise not_found(f"there is no session {id_!r:.80}")
-    return entry
+    return await call.server.sessions.entry(call.tenant, id_, served)
 
 
 def _methods(call: Call, id_: str) -> Mapping[str, Method]:
@@ -129,8 +125,7 @@ def _methods(call: Call, id_: str) -> Mapping[str, Method]:
         return {}
 
     async def list_tools(_: Params) -> object:
-        tools = await tools_of(server.sessions, call.tenant, served, id_)
-        return {"tools": listing(tools, "inputSchema")}
+        return await tools_of(server.sessions, call.tenant, served, id_, "inputSchema")
 
     async def call_tool(params: Params) -> object:
         action = called(params, server.limits.depth)

@@ -17,11 +17,13 @@ from .http.problems import Problem
 from .jsonrpc import INVALID_PARAMS
 from .keys import Tenant
 from .sessions import Action, Answer, Session, Sessions
-from .sessions.actions import SUBMIT, SUBMIT_TOOL, call
+from .sessions.actions import SUBMIT, call, submit
+from .sessions.problems import FINISHED
 
 ENDED = "The episode has ended."
 SAY = "Write a message, with this text."  # what `submit` does where a message does not end the episode
-FORBIDDEN = ("reset", "step", "state", "close")  # what a client of OpenEnv calls itself
+# Names that no tool has: what a client of OpenEnv calls itself, and what the server adds.
+FORBIDDEN = dict.fromkeys(("reset", "step", "state", "close"), "is a method of OpenEnv") | {SUBMIT: "ends every episode"}  # fmt: skip
 ERRORS = {"unknown_tool": "tool_not_found", "arguments": "invalid_args", "timeout": "timeout"}
 
 
@@ -48,19 +50,21 @@ def offered(served: Served, session: Session | None = None) -> list[dict[str, ob
     """The tools of an episode, or else those that every episode of the environment has; and ``submit``, which says what it
     does in this environment."""
     found = session.episode.tools if session else [each.offered for each in harness_of(served).named.values()]  # fmt: skip
-    own = [dict(each["function"]) for each in copies(found)]  # type: ignore[call-overload] # as of chat completions
-    said = {} if ends_with_message(served) else {"description": SAY}
-    return [*own, {**SUBMIT_TOOL, **said}]
+    own = [dict(each["function"]) for each in copies([*found, submit.offered])]  # type: ignore[call-overload] # as of chat completions
+    if not ends_with_message(served):
+        own[-1]["description"] = SAY
+    return own
 
 
-async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str | None) -> list[dict[str, object]]:  # noqa: A002 - the field's name # fmt: skip
-    """The tools of an episode; those of every episode where none runs."""
+async def tools_of(sessions: Sessions, tenant: Tenant, served: Served, id: str | None, schema: str) -> dict[str, object]:  # noqa: A002 - the field's name # fmt: skip
+    """The tools of an episode, as of ``listing``; those of every episode where none runs."""
+    session = None
     try:
-        return offered(served, await sessions.get(tenant, id) if id else None)
+        session = await sessions.get(tenant, id) if id else None
     except Problem as problem:
-        if problem.code != "episode_finished":
+        if problem.code != FINISHED:
             raise
-        return offered(served)
+    return listing(offered(served, session), schema)
 
 
 def check_names(served: Served) -> None:
@@ -69,14 +73,13 @@ def check_names(served: Served) -> None:
         ConfigError: for a tool whose name is a method of OpenEnv's clients, or of every environment's own.
     """
     for name in harness_of(served).named:
-        if name in FORBIDDEN or name == SUBMIT:
-            why = "ends every episode" if name == SUBMIT else "is a method of OpenEnv"
+        if why := FORBIDDEN.get(name):
             raise ConfigError(f"{served.name}: the tool {name!r} cannot be served, because {name} {why}: give it another name")  # fmt: skip
 
 
-def listing(tools: Sequence[Mapping[str, object]], schema: str) -> list[dict[str, object]]:
+def listing(tools: Sequence[Mapping[str, object]], schema: str) -> dict[str, object]:
     """The tools, with the JSON Schema of their parameters under the name that the protocol has for it."""
-    return [{"name": each["name"], "description": each.get("description", ""), schema: each["parameters"]} for each in tools]  # fmt: skip
+    return {"tools": [{"name": each["name"], "description": each.get("description", ""), schema: each["parameters"]} for each in tools]}  # fmt: skip
 
 
 def called(params: Mapping[str, object], depth: int) -> Action:

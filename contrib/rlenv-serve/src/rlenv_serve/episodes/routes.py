@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from rlenv import StageResult, Task
@@ -110,7 +110,7 @@ async def state(call: Call) -> object:
 async def reward(call: Call) -> object:
     """The reward.  An open episode ends with this, and is judged as it is."""
     entry, verdict = await call.server.sessions.verdict(call.tenant, call.path["id"])
-    counts = _counts(verdict.results)
+    counts: tuple[int | None, int | None] = next(_counted(verdict.results), (None, None))
     served = call.server.catalog.get(entry.begun.environment)
     mark = served.env.pass_mark if served else 1.0
     passed = None if verdict.value is None else verdict.value >= mark
@@ -170,15 +170,13 @@ def state_of(entry: Entry) -> EpisodeState:
     return EpisodeState(entry.begun.id, entry.begun.task, "done" if entry.ended else "open", entry.steps, stop)  # fmt: skip
 
 
-def _counts(results: Sequence[StageResult]) -> tuple[int | None, int | None]:
-    """``tests_passed`` and ``total_tests`` of the last stage that counts tests, or of its children."""
+def _counted(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
+    """``tests_passed`` and ``total_tests`` of the stages that count tests: the last first, each before its children."""
     for result in reversed(results):
         data = result.outcome.data if result.outcome else {}
         if all(type(data.get(name)) is int for name in COUNTS):
-            return data["tests_passed"], data["total_tests"]  # type: ignore[return-value] # as just seen
-        if (inner := _counts(result.children)) != (None, None):
-            return inner
-    return None, None
+            yield data["tests_passed"], data["total_tests"]  # type: ignore[misc] # as just seen
+        yield from _counted(result.children)
 
 
 ENDPOINTS: Sequence[Endpoint] = (

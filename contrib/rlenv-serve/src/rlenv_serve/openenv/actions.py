@@ -13,7 +13,7 @@ from rlenv_serve.http.answers import encode
 from rlenv_serve.http.body import is_deep
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.sessions import Action, Answer, Session
-from rlenv_serve.sessions.actions import call, say
+from rlenv_serve.sessions.actions import call, say, text_of
 from rlenv_serve.settings import Name, Seed
 from rlenv_serve.tools import ENDED, error_of, harness_of
 
@@ -68,23 +68,23 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
         depth: levels of nested JSON that an action may have.
     """
     if is_deep(encode(data), depth):
-        return say(_text(data))
+        return say(data)
     if (name := tool_of(data)) is not None:
         given = data.get("arguments")
         arguments = given if isinstance(given, Mapping) else {} if given is None else {"arguments": given}  # fmt: skip
         return call(name, arguments)
     for key in SAID:
         if key in data:
-            return say(_text(data[key]))
+            return say(data[key])
     if "value" in data and harness_of(served).user is not None:
         return Action("value", value=data["value"])
-    return say(_text(data))
+    return say(data)
 
 
 def tool_of(data: Mapping[str, object]) -> str | None:
     """The tool that an action calls; None where it is no call."""
     if data.get("type") == CALL_TOOL or "tool_name" in data:
-        return _text(data.get("tool_name", ""))
+        return text_of(data.get("tool_name", ""))
     return None
 
 
@@ -123,7 +123,3 @@ def observation(seen: object, reward: float | None = None, *, done: bool = False
 def _seen(answer: Answer) -> dict[str, object]:
     seen: dict[str, object] = {"messages": answer.messages, "text": answer.text}
     return seen if answer.value is None else {**seen, "value": answer.value}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else encode(value).decode()

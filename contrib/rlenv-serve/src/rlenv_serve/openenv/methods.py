@@ -9,7 +9,7 @@ from rlenv_serve.http.problems import Problem
 from rlenv_serve.jsonrpc import INVALID_PARAMS, Method, Params
 from rlenv_serve.keys import Tenant
 from rlenv_serve.server import Server
-from rlenv_serve.tools import ENDED, called, listing, result, tools_of
+from rlenv_serve.tools import ENDED, called, result, tools_of
 
 from .sessions import OpenEnvSession
 
@@ -43,8 +43,8 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
     async def list_tools(params: Params) -> object:
         """Without a session: the tools that every episode has."""
         asked = own or (await session(params) if "session_id" in params else None)
-        tools = await tools_of(server.sessions, tenant, served, asked.episode if asked else None)
-        return {"tools": listing(tools, "inputSchema")}
+        id_ = asked.episode if asked else None
+        return await tools_of(server.sessions, tenant, served, id_, "inputSchema")
 
     async def call_tool(params: Params) -> object:
         asked, action = own or await session(params), called(params, server.limits.depth)

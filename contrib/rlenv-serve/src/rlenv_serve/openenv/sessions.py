@@ -100,12 +100,11 @@ class OpenEnvSessions:
         while True:
             try:
                 begun = await self._sessions.begin(session.tenant, session.served, task, seed=seed)
-                break
+                session.episode, session.name = begun.id, asked.episode_id
+                return begun
             except Problem as problem:
                 if problem.code != FULL or not await self._make_room(session.tenant):
                     raise
-        session.episode, session.name = begun.id, asked.episode_id
-        return begun
 
     async def step(self, session: OpenEnvSession, action: Action) -> Answer:
         """The policy acts.
@@ -140,9 +139,7 @@ class OpenEnvSessions:
         playing = next((each for each in self._open.values() if each.episode == id), None)
         if playing is not None:
             return playing
-        entry = await self._sessions.entry(tenant, id)
-        if entry.begun.environment != served.name:
-            raise not_found(f"there is no session {id!r:.80}")
+        await self._sessions.entry(tenant, id, served)
         await self._sessions.get(tenant, id)
         session = await self.open(tenant, served, attached=False)
         session.episode = id

@@ -18,7 +18,7 @@ from rlenv_serve.http.origin import check_origin
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.jsonrpc import respond
 from rlenv_serve.server import Server
-from rlenv_serve.tools import listing, tools_of
+from rlenv_serve.tools import tools_of
 
 from .actions import LIST_TOOLS, Reset, action_of, first_seen, observation, stepped, tool_of
 from .frames import error_frame, frame, read_frame
@@ -81,8 +81,7 @@ class Player:
     async def _step(self, data: Mapping[str, object]) -> object:
         session = self.session
         if data.get("type") == LIST_TOOLS:
-            found = await tools_of(self.server.sessions, session.tenant, session.served, session.episode)  # fmt: skip
-            return observation({"tools": listing(found, "input_schema")})
+            return observation(await tools_of(self.server.sessions, session.tenant, session.served, session.episode, "input_schema"))  # fmt: skip
         action = action_of(session.served, data, self.server.limits.depth)
         return stepped(tool_of(data), await self.server.openenv.step(session, action))
 

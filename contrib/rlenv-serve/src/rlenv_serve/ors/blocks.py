@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from rlenv.authoring import dumps
+from rlenv_plugin_agent.messages import json_of
 
 Object: TypeAlias = dict[str, object]
 ROLES = {"developer": "system", "system": "system", "assistant": "assistant"}
@@ -52,10 +52,8 @@ def message(given: Mapping[str, object]) -> dict[str, object]:
 def _call(given: Mapping[str, object]) -> Object:
     function = given.get("function")
     made = function if isinstance(function, Mapping) else {}
-    try:
-        found = json.loads(str(made.get("arguments") or "{}"))
-    except ValueError:
-        found = {"arguments": made.get("arguments")}
+    found = json_of(str(made.get("arguments") or "{}"))
+    found = {"arguments": made.get("arguments")} if found is None else found
     return {"type": "tool_call", "id": str(given.get("id") or ""), "name": str(made.get("name")), "input": found, "detail": None}  # fmt: skip
 
 

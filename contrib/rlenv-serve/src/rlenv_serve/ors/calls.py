@@ -11,7 +11,7 @@ from rlenv_serve.http.body import decode
 from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import Problem, invalid, not_found
 from rlenv_serve.sessions import Answer, Session
-from rlenv_serve.sessions.actions import SUBMIT
+from rlenv_serve.sessions.actions import SUBMIT, submit
 from rlenv_serve.sessions.actions import call as action_of
 from rlenv_serve.state.journal import Entry
 from rlenv_serve.verify.requests import Item
@@ -106,14 +106,12 @@ async def _called(call: Call, found: Session | Entry, key: str) -> object:
 
 def _refused(session: Session, name: str, given: Object) -> Object | None:
     """A call that is not made, and costs no step."""
-    named = session.episode.named
-    if name == SUBMIT:
-        if SUBMIT in named:  # of a server of tools, which is known only when the episode has begun
-            return _no("name_collision", f"the environment has a tool {SUBMIT!r} of its own")
-        right = given.keys() == {"answer"} and isinstance(given["answer"], str)
-        return None if right else _no("input_validation", "answer: one string is required, and nothing else")  # fmt: skip
+    named = {**session.episode.named, SUBMIT: submit}
+    # Of a server of tools, which is known only when the episode has begun.
+    if name == SUBMIT and SUBMIT in session.episode.named:
+        return _no("name_collision", f"the environment has a tool {SUBMIT!r} of its own")
     if name not in named:
-        return _no("not_found", f"{name[:64]!r} is not a valid tool; tools are {', '.join([*named, SUBMIT])}")  # fmt: skip
+        return _no("not_found", f"{name[:64]!r} is not a valid tool; tools are {', '.join(named)}")
     problem = named[name].problem(given)
     return _no("input_validation", problem) if problem else None
 

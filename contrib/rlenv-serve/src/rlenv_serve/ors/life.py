@@ -12,7 +12,7 @@ from rlenv_serve.catalog import Served
 from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid
 from rlenv_serve.sessions import Session
-from rlenv_serve.sessions.actions import SUBMIT, SUBMIT_TOOL
+from rlenv_serve.sessions.actions import SUBMIT, submit
 from rlenv_serve.state.journal import Entry
 from rlenv_serve.tools import ends_with_message, harness_of, listing, offered
 
@@ -150,9 +150,9 @@ def scores_groups(served: Served) -> bool:
 
 def _tools(served: Served, session: Session | None = None) -> Object:
     ends = ends_with_message(served)
-    terminal = {"name": SUBMIT, "arg": "answer", "description": SUBMIT_TOOL["description"]}
+    terminal = {"name": SUBMIT, "arg": "answer", "description": submit.description}
     return {
-        "tools": listing(offered(served, session), "input_schema"),
+        **listing(offered(served, session), "input_schema"),
         "terminal_tool": terminal if ends else None,
         "supports_score_group": scores_groups(served),
         "message_block_types": blocks.TYPES,

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
-from rlenv_plugin_agent import calls
+from rlenv_plugin_agent import calls, tool
 
 from rlenv_serve.http.answers import encode
 from rlenv_serve.state.journal import Kept
-
-SUBMIT = "submit"  # the tool that ends an episode with an answer, of every environment
 
 
 class Action(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,27 +37,32 @@ class Action(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
         return self.value if self.kind == "value" else self.text
 
 
-def say(text: str) -> Action:
-    """A message of the policy."""
-    return Action("say", text=text)
+def text_of(value: object) -> str:
+    """A text as it is, and another value as JSON."""
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+def say(value: object) -> Action:
+    """A message of the policy, as of ``text_of``."""
+    return Action("say", text=text_of(value))
 
 
 def call(name: str, arguments: Mapping[str, object]) -> Action:
     """A call of a tool; ``submit`` is a message with the answer."""
     if name == SUBMIT:
-        answer = arguments.get("answer", "")
-        return say(answer if isinstance(answer, str) else encode(answer).decode())
+        return say(arguments.get("answer", ""))
     return Action("call", name=name, arguments=arguments)
 
 
+@tool(where="inline")
+def submit(answer: str) -> str:
+    """End the episode with an answer.
+
+    Args:
+        answer: The answer.
+    """
+    return answer
+
+
 END = Action("end")
-SUBMIT_TOOL: dict[str, object] = {
-    "name": SUBMIT,
-    "description": "End the episode with an answer.",
-    "parameters": {
-        "type": "object",
-        "properties": {"answer": {"type": "string", "description": "The answer."}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    },
-}
+SUBMIT = submit.name

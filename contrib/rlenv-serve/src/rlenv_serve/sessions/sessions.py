@@ -94,13 +94,14 @@ class Sessions:
         session.used = time.monotonic()
         return session
 
-    async def entry(self, tenant: Tenant, id: str) -> Entry:  # noqa: A002 - as above
+    async def entry(self, tenant: Tenant, id: str, served: Served | None = None) -> Entry:  # noqa: A002 - as above # fmt: skip
         """What the journal has of an episode of this tenant.
 
         Raises:
-            Problem: 404 when there is none.
+            Problem: 404 when there is none, or where it is of another environment than ``served``.
         """
-        if (found := await self.find(tenant, id)) is None:
+        found = await self.find(tenant, id)
+        if found is None or (served and found.begun.environment != served.name):
             raise not_found(f"there is no episode {id!r:.80}")
         return found
 
