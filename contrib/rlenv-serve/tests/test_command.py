@@ -6,80 +6,30 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from http.client import HTTPException
 from pathlib import Path
 
 import pytest
+from commands import everyday, rlenv, serve
 from serving import Answered, Client
-
-ENV = """
-name = "everyday"
-[tasks]
-path = "tasks.jsonl"
-prompt = "prompt"
-answer = "answer"
-id = "id"
-[[stage]]
-use = "core/equal"
-"""
 
 
 @pytest.fixture
 def env(tmp_path: Path) -> Path:
-    (tmp_path / "tasks.jsonl").write_text('{"id": "a", "prompt": "1 + 1?", "answer": "2"}\n')
-    (tmp_path / "env.toml").write_text(ENV)
-    return tmp_path / "env.toml"
-
-
-def rlenv(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rlenv", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return everyday(tmp_path, {"id": "a", "prompt": "1 + 1?", "answer": "2"})
 
 
 def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "rlenv",
-            "serve",
-            f"mine={env}",
-            "--port",
-            "0",
-            "--limit",
-            "body=200",
-        ],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr is not None
-        ask = Client(int(process.stderr.readline().rpartition(":")[2]))
-        while ask("GET", "/readyz").body != {"status": "ready", "environments": ["mine"]}:
-            pass
+    with serve(f"mine={env}", "--limit", "body=200") as serving:
+        ask = serving.ask
+        assert ask("GET", "/readyz").body == {"status": "ready", "environments": ["mine"]}
         begun = ask("POST", "/episodes", {"task_id": "a", "agent_id": "me"}).body
-        assert (
-            ask(
-                "POST",
-                f"/episodes/{begun['episode_id']}/steps",
-                {"action": "submit", "answer": "2"},
-            ).body["reward"]
-            == 1.0
-        )
+        path, answer = f"/episodes/{begun['episode_id']}/steps", {"action": "submit", "answer": "2"}
+        assert ask("POST", path, answer).body["reward"] == 1.0
         assert ask("POST", "/episodes", {"task_id": "a" * 300}).status == 413
         assert b"rlenv_requests_total" in ask("GET", "/metrics").body
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.communicate()
+        serving.end()
 
 
 @pytest.mark.parametrize(
@@ -118,47 +68,22 @@ def test_a_new_key_is_printed_once_and_kept_as_a_hash(tmp_path: Path) -> None:
 def test_workers_share_episodes_and_one_that_is_killed_is_replaced(
     env: Path, tmp_path: Path
 ) -> None:
-    command = [
-        "serve",
-        str(env),
-        "--port",
-        "0",
-        "--workers",
-        "2",
-        "--state",
-        f"sqlite:{tmp_path}/s.sqlite",
-    ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rlenv", *command], stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stderr is not None
-        ask = Client(int(process.stderr.readline().rpartition(":")[2]))
+    state, answer = f"sqlite:{tmp_path}/s.sqlite", {"action": "submit", "answer": "2"}
+    with serve(str(env), "--workers", "2", "--state", state) as serving:
+        ask, pid = serving.ask, serving.process.pid
         for number in range(20):
             if number == 8:
                 children = subprocess.run(
-                    ["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=True
+                    ["pgrep", "-P", str(pid)], capture_output=True, text=True, check=True
                 ).stdout.split()
                 os.kill(int(children[0]), signal.SIGKILL)
             key = f"k{number}"
             begun = patient(ask, "POST", "/episodes", {"task_id": "a"}, Idempotency_Key=key).body
             path = f"/episodes/{begun['episode_id']}"
-            assert (
-                patient(
-                    ask,
-                    "POST",
-                    f"{path}/steps",
-                    {"action": "submit", "answer": "2"},
-                    Idempotency_Key=key,
-                ).body["reward"]
-                == 1.0
-            )
+            got = patient(ask, "POST", f"{path}/steps", answer, Idempotency_Key=key)
+            assert got.body["reward"] == 1.0
             assert patient(ask, "GET", f"{path}/reward").body["reward"] == 1.0
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.communicate()
+        serving.end()
     for child in children:
         assert not Path(f"/proc/{child}").exists()
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from commands import env_file, serve
 from serving import Client, until
 
 pytest.importorskip("rlenv_plugin_sandbox")
 
 # Each response is a program that runs in a sandbox of the worker that judges it.
-ENV = """
+FILES = {
+    "env.toml": """
 name = "programs"
 [tasks]
 path = "tasks.jsonl"
@@ -24,8 +23,9 @@ prompt = "prompt"
 id = "id"
 [[stage]]
 use = "./reward.py:ran"
-"""
-REWARD = """
+""",
+    "tasks.jsonl": '{"id": "a", "prompt": "Print 42."}\n',
+    "reward.py": """
 from rlenv.sandbox import Profile, get
 
 
@@ -37,16 +37,14 @@ async def ran(response):
         return float(end.stdout == b"42\\n")
     finally:
         await session.close()
-"""
+""",
+}
 PROGRAM = "import time; time.sleep(0.05); print(6 * 7)"
 
 
 @pytest.fixture
 def env(tmp_path: Path) -> Path:
-    (tmp_path / "tasks.jsonl").write_text('{"id": "a", "prompt": "Print 42."}\n')
-    (tmp_path / "reward.py").write_text(REWARD)
-    (tmp_path / "env.toml").write_text(ENV)
-    return tmp_path / "env.toml"
+    return env_file(tmp_path, FILES)
 
 
 def sandboxes(ask: Client) -> dict[str, int]:
@@ -103,16 +101,11 @@ def judge(ask: Client, number: int) -> float:
 def test_sandboxes_of_all_processes_keep_within_the_bounds(
     env: Path, tmp_path: Path, workers: int
 ) -> None:
-    command = ["serve", str(env), "--port", "0", "--sandboxes", "1:3", "--workers", str(workers)]
-    command += ["--state", f"sqlite:{tmp_path}/state.db"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rlenv", *command], stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stderr is not None
-        ask = Client(int(process.stderr.readline().rpartition(":")[2]))
-        seen = [0]
-        until(lambda: ask("GET", "/readyz").status == 200)
+    state = f"sqlite:{tmp_path}/state.db"
+    with serve(
+        str(env), "--sandboxes", "1:3", "--workers", str(workers), "--state", state
+    ) as serving:
+        ask, pid, seen = serving.ask, serving.process.pid, [0]
         assert sandboxes(ask) == {"idle": 0, "busy": 0, "waiting": 0}
         with ThreadPoolExecutor(16) as crowd:
             rewards = list[Future[float]]()
@@ -120,7 +113,7 @@ def test_sandboxes_of_all_processes_keep_within_the_bounds(
             def all_are_busy() -> bool:
                 while sum(not each.done() for each in rewards) < 16:
                     rewards.append(crowd.submit(judge, ask, len(rewards)))
-                seen.append(zygotes(process.pid))
+                seen.append(zygotes(pid))
                 return sandboxes(ask)["busy"] == 3
 
             until(all_are_busy)
@@ -128,13 +121,9 @@ def test_sandboxes_of_all_processes_keep_within_the_bounds(
         until(lambda: sandboxes(ask)["busy"] == 0)
         assert 1 <= sandboxes(ask)["idle"] <= 3
         assert max(seen) <= 3
-        ours = below(process.pid)
+        ours = below(pid)
         number = quota(ours.values())
         assert number in sets()
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        serving.end()
         until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in ours))
         assert number not in sets()
-    finally:
-        process.kill()
-        process.communicate()

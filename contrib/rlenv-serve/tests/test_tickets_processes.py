@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from commands import env_file
 from kills import Process
 from rlenv_serve import Server
 from rlenv_serve.state import open_journal
@@ -152,14 +153,8 @@ class Workers(Process):
         super().start()
 
 
-def files(folder: Path) -> Path:
-    for name, held in FILES.items():
-        (folder / name).write_text(held)
-    return folder / "env.toml"
-
-
 def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
-    server = Workers(files(tmp_path), f"sqlite:{tmp_path / 'journal.db'}")
+    server = Workers(env_file(tmp_path, FILES), f"sqlite:{tmp_path / 'journal.db'}")
     try:
         ask = Client(server.port)
         paths = [ticket(ask, "6") for _ in range(4)]
@@ -179,7 +174,7 @@ LONG = pytest.mark.slow  # it waits ten seconds for a sign of life
 @pytest.mark.parametrize("store", ["sqlite", pytest.param("redis", marks=LONG)])
 def test_a_ticket_is_judged_although_its_server_is_killed(store: str, tmp_path: Path) -> None:
     with state_of(store, tmp_path) as (state, _):
-        server = Process(files(tmp_path), state)
+        server = Process(env_file(tmp_path, FILES), state)
         try:
             ask = Client(server.port)
             path = ticket(ask, "6")

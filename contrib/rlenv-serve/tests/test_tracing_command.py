@@ -3,63 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from commands import everyday, rlenv, serve
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as wire
-from serving import SECRET, Client, until
+from serving import SECRET, until
 from tracing_env import PARENT
-
-ENV = """
-name = "everyday"
-[tasks]
-path = "tasks.jsonl"
-prompt = "prompt"
-answer = "answer"
-id = "id"
-[[stage]]
-use = "core/equal"
-"""
 
 
 @pytest.fixture
-def env(tmp_path: Path) -> Path:
-    rows = [{"id": f"t{n}", "prompt": f"{n}?", "answer": f"{SECRET} {n}"} for n in range(50)]
-    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "env.toml").write_text(ENV)
-    return tmp_path / "env.toml"
-
-
-class Serving:
-    """``rlenv serve`` in a process."""
-
-    def __init__(self, *arguments: str, **variables: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "rlenv", "serve", *arguments, "--port", "0"],
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OTEL_BSP_SCHEDULE_DELAY": "50", **variables},
-        )
-        assert self.process.stderr is not None
-        self.ask = Client(int(self.process.stderr.readline().rpartition(":")[2]))
-        until(lambda: self.ask("GET", "/readyz").status == 200)
-
-    def end(self) -> str:
-        """The rest of its standard error."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.communicate(timeout=60)[1]
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.communicate()
+def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")  # milliseconds until spans are sent
+    tasks = ({"id": f"t{n}", "prompt": f"{n}?", "answer": f"{SECRET} {n}"} for n in range(50))
+    return everyday(tmp_path, *tasks)
 
 
 def test_two_processes_write_whole_lines_to_one_file_without_an_answer(
@@ -67,17 +32,14 @@ def test_two_processes_write_whole_lines_to_one_file_without_an_answer(
 ) -> None:
     file = tmp_path / "traces.jsonl"
     shared = f"sqlite:{tmp_path}/s.sqlite"
-    serving = Serving(str(env), "--workers", "2", "--state", shared, "--trace", str(file))
-    try:
+    with serve(str(env), "--workers", "2", "--state", shared, "--trace", str(file)) as serving:
         items = [
             {"task": f"t{n}", "response": f"{SECRET} {n}" if n % 2 else "no"} for n in range(50)
         ]
         for _ in range(20):
             got = serving.ask("POST", "/v1/verify", {"environment": "everyday", "items": items})
             assert sum(each["reward"] for each in got.body["results"]) == 25
-        assert serving.end() is not None
-    finally:
-        serving.kill()
+        serving.end()
     found = [json.loads(line) for line in file.read_text().splitlines()]
 
     assert len(found) == 20 * 50 * 2
@@ -92,13 +54,10 @@ def test_two_processes_write_whole_lines_to_one_file_without_an_answer(
 
 def test_what_was_written_before_a_kill_is_whole(env: Path, tmp_path: Path) -> None:
     file = tmp_path / "traces.jsonl"
-    serving = Serving(str(env), "--trace", str(file))
-    try:
+    with serve(str(env), "--trace", str(file)) as serving:
         body = {"environment": "everyday", "items": [{"task": "t0", "response": "x"}]}
         until(lambda: serving.ask("POST", "/v1/verify", body).status == 200 and file.stat().st_size)
         serving.process.kill()
-    finally:
-        serving.kill()
     text = file.read_text()
 
     assert text.endswith("\n")
@@ -126,22 +85,26 @@ class Collector(BaseHTTPRequestHandler):
         pass
 
 
-def test_a_collector_is_sent_the_protocol_that_its_variables_say(env: Path) -> None:
+@contextmanager
+def collecting() -> Iterator[str]:
+    """The URL of a collector, until the block ends."""
     collector = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
     threading.Thread(target=collector.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{collector.server_port}"
-    serving = Serving(
+    try:
+        yield f"http://127.0.0.1:{collector.server_port}"
+    finally:
+        collector.shutdown()
+        collector.server_close()
+
+
+def test_a_collector_is_sent_the_protocol_that_its_variables_say(env: Path) -> None:
+    with collecting() as url, serve(
         str(env), "--trace", "otlp", OTEL_EXPORTER_OTLP_ENDPOINT=url, OTEL_SERVICE_NAME="judges",
         OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test",
-    )  # fmt: skip
-    try:
+    ) as serving:  # fmt: skip
         body = {"environment": "everyday", "items": [{"task": "t0", "response": f"{SECRET} 0"}]}
         assert serving.ask("POST", "/v1/verify", body, traceparent=PARENT).status == 200
         serving.end()
-    finally:
-        serving.kill()
-        collector.shutdown()
-        collector.server_close()
     spans = [
         span
         for request in Collector.taken
@@ -161,22 +124,15 @@ def test_a_collector_is_sent_the_protocol_that_its_variables_say(env: Path) -> N
 def test_a_collector_that_does_not_answer_holds_up_neither_answers_nor_the_end(env: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and says nothing
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        serving = Serving(str(env), "--trace", "otlp", OTEL_EXPORTER_OTLP_ENDPOINT=url)
-        try:
+        with serve(str(env), "--trace", "otlp", OTEL_EXPORTER_OTLP_ENDPOINT=url) as serving:
             body = {"environment": "everyday", "items": [{"task": "t0", "response": "x"}]}
             for _ in range(50):
                 assert serving.ask("POST", "/v1/verify", body).status == 200
             serving.end()
-            assert serving.process.returncode == 0
-        finally:
-            serving.kill()
 
 
 def test_a_trace_that_cannot_be_written_says_why_at_the_start(env: Path, tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "rlenv", "serve", str(env), "--trace", str(tmp_path / "no" / "file")],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    ran = rlenv("serve", str(env), "--trace", str(tmp_path / "no" / "file"))
 
     assert ran.returncode == 2, ran
     assert "No such file" in ran.stderr

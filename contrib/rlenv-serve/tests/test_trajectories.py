@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from commands import rlenv
 from database import PostgreSQL, postgres
 from journals import begun, opened, taken
 from rlenv import ConfigError
@@ -365,31 +366,19 @@ def test_the_command_asks_a_store(tmp_path: Path) -> None:
     with running(Server(served(sums()), trajectories=TrajectoryStore(url))) as ask:
         ids = [play(ask, "6"), play(ask, "7")]
 
-    def rlenv(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "rlenv", "trajectories", *arguments, "--from", url],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+    def told(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return rlenv("trajectories", *arguments, "--from", url)
 
-    assert "0.5" in rlenv("select avg(reward) from trajectories").stdout
-    profile = rlenv("profile").stdout
+    assert "0.5" in told("select avg(reward) from trajectories").stdout
+    profile = told("profile").stdout
     assert "pass" in profile
     assert "fail" in profile
-    compared = rlenv("compare", *ids).stdout
+    compared = told("compare", *ids).stdout
     assert ids[0][:8] in compared
     assert "≠" in compared
-    assert rlenv("export", f"{tmp_path}/t.parquet").stdout.startswith("2 rows")
-    assert rlenv("compare", ids[0], "nothing").returncode == 2
-    assert rlenv("nonsense").returncode == 2
-    missing = subprocess.run(
-        [sys.executable, "-m", "rlenv", "trajectories", "profile", "--from", "sqlite:/nowhere/t"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    assert told("export", f"{tmp_path}/t.parquet").stdout.startswith("2 rows")
+    assert told("compare", ids[0], "nothing").returncode == 2
+    assert told("nonsense").returncode == 2
+    missing = rlenv("trajectories", "profile", "--from", "sqlite:/nowhere/t")
     assert missing.returncode == 2
     assert "no such file" in missing.stderr

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from attrs import define, field
+from commands import COMMAND, env_file
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Answered, Client, reserved_port, until
 
@@ -63,9 +64,7 @@ class Killed(Protocol):
 
 def environment(folder: Path) -> Path:
     """An env.toml in a folder."""
-    for name, held in FILES.items():
-        (folder / name).write_text(held)
-    return folder / "env.toml"
+    return env_file(folder, FILES)
 
 
 class Process:
@@ -79,7 +78,7 @@ class Process:
 
     def __init__(self, env: Path, state: str, trajectories: str = "memory:") -> None:
         self.port, self.ready = reserved_port(), list[float]()
-        self.command = [sys.executable, "-m", "rlenv", "serve", str(env), "--port", str(self.port), "--state", state]  # fmt: skip
+        self.command = [*COMMAND, "serve", str(env), "--port", str(self.port), "--state", state]  # fmt: skip
         self.command += ["--trajectories", trajectories]
         self.start()
 
