@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from rlenv_serve.http.body import convert
 from rlenv_serve.http.origin import check_origin
 from rlenv_serve.http.problems import Problem, invalid
+from rlenv_serve.http.watch import Watch
 from rlenv_serve.jsonrpc import respond
 from rlenv_serve.server import Server
 from rlenv_serve.tools import tools_of
@@ -41,7 +41,7 @@ class Player:
     async def play(self, socket: WebSocket) -> bool:
         """Answer frames, one after another; True when the client has asked for the end."""
         while True:
-            async with asyncio.timeout(self.server.limits.idle):
+            with Watch(None, self.server.limits.idle):
                 message = await socket.receive()
             if message["type"] == "websocket.disconnect":
                 return False

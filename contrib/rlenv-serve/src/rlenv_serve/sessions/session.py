@@ -12,6 +12,7 @@ from rlenv_plugin_agent import Episode, Rollout
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem
+from rlenv_serve.http.watch import Watch
 from rlenv_serve.state.journal import Begun, Ended, Taken
 from rlenv_serve.trajectories.finished import finished
 
@@ -58,7 +59,7 @@ class Session:
         episode = self.episode
         acting = episode.atruncate("done") if action.kind == "end" else episode.astep(action.played())  # fmt: skip
         try:
-            async with asyncio.timeout(deadline):
+            with Watch(None, deadline):
                 step = await acting
         except TimeoutError:
             raise Problem(504, "deadline", f"the step took more than {deadline:g} s; it was not taken") from None  # fmt: skip

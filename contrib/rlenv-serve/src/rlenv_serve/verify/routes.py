@@ -75,7 +75,7 @@ def _streamed(run: Run, task: asyncio.Task[None], *, end: bool) -> Response:
 
 async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
     tickets = call.server.tickets
-    async with Watch(call.request.receive):
+    with Watch(call.request.receive):
         entry = await tickets.wait(call.tenant, id, seconds)
     if not (steps := await tickets.journal.steps(id)):  # it was forgotten just now
         raise not_found(f"there is no ticket {id!r:.80}")

@@ -52,7 +52,7 @@ class Run:
             receive: of the request, which ends with its client; None: it goes on without.
         """
         try:
-            async with Watch(receive, self.verifier.limits.deadline):
+            with Watch(receive, self.verifier.limits.deadline):
                 if len(self.jobs) == 1:
                     await self._judge(0)
                 else:
