@@ -45,8 +45,8 @@ def add_episodes(file: Path, episodes: int, steps: int) -> None:
     open_journal(f"sqlite:{file}")
     with closing(sqlite3.connect(file)) as link, link:
         link.executemany(
-            "INSERT INTO episode (number, id, begun, tenant, key, steps, written) VALUES (?, ?, ?, '', '', ?, 0)",
-            ((n, begun(n).id, encode(begun(n, tenant="")), steps) for n in range(1, episodes + 1)),
+            "INSERT INTO episode (number, id, begun, tenant, key, written) VALUES (?, ?, ?, '', '', 0)",
+            ((n, begun(n).id, encode(begun(n, tenant=""))) for n in range(1, episodes + 1)),
         )
         link.executemany(
             "INSERT INTO step VALUES (?, ?, ?, ?, '')",

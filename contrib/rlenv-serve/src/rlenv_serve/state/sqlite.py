@@ -39,7 +39,9 @@ THREAD = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)  # macOS has t
 GROUP = 512  # writes in one transaction
 EXPIRED = 200  # episodes that one write removes
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-ENTRY = "SELECT begun, steps, stop, verdict FROM episode"
+GRAIN = 1.0  # seconds by which an episode may look older than it is, so that most steps do not change its row
+ENTRY = "SELECT begun, (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number), stop, verdict FROM episode"
+TAKE = "INSERT INTO step SELECT number, ?1, ?2, ?3, ?4 FROM episode WHERE id = ?5 AND stop IS NULL AND ?1 = 1 + (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number)"
 OF_ID = "SELECT number FROM episode WHERE id = ?"
 OLD = "SELECT number FROM episode WHERE written < ? LIMIT ?"
 _encode = msgspec.json.Encoder().encode
@@ -281,16 +283,17 @@ def _begin(link: sqlite3.Connection, begun: Begun, limit: int, now: float) -> Be
     (count,) = link.execute("SELECT count(*) FROM episode WHERE tenant = ? AND stop IS NULL", (begun.tenant,)).fetchone()  # fmt: skip
     if count >= limit:
         return None
-    link.execute("INSERT INTO episode (id, begun, tenant, key, steps, written) VALUES (?, ?, ?, ?, 0, ?)", (begun.id, _encode(begun), begun.tenant, begun.key, now))  # fmt: skip
+    link.execute("INSERT INTO episode (id, begun, tenant, key, written) VALUES (?, ?, ?, ?, ?)", (begun.id, _encode(begun), begun.tenant, begun.key, now))  # fmt: skip
     return begun
 
 
 def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | None, now: float) -> bool:  # fmt: skip
-    end = (ended.stop, ended.verdict) if ended else (None, None)
-    row = link.execute("UPDATE episode SET steps = ?, written = ?, stop = ?, verdict = ? WHERE id = ? AND steps = ? AND stop IS NULL RETURNING number", (taken.number, now, *end, id_, taken.number - 1)).fetchone()  # fmt: skip
-    if row is None:
+    if not link.execute(TAKE, (taken.number, taken.action, taken.answer, taken.key, id_)).rowcount:
         return False
-    link.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", (row[0], taken.number, taken.action, taken.answer, taken.key))  # fmt: skip
+    if ended is None:
+        link.execute("UPDATE episode SET written = ?1 WHERE id = ?2 AND written < ?1 - ?3", (now, id_, GRAIN))  # fmt: skip
+    else:
+        link.execute("UPDATE episode SET written = ?, stop = ?, verdict = ? WHERE id = ?", (now, ended.stop, ended.verdict, id_))  # fmt: skip
     if ended and ended.trajectory:
         link.execute("INSERT INTO outbox (trajectory) VALUES (?)", (ended.trajectory,))
     return True

@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from rlenv import ConfigError
 
 APPLICATION = 0x524C4A31  # in the head of the file: what made it
-VERSION = 2
+VERSION = 3
 SCHEMA: Sequence[str] = (
     "CREATE TABLE clock (seconds REAL NOT NULL)",
     "INSERT INTO clock VALUES (0)",
-    "CREATE TABLE episode (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, begun BLOB NOT NULL, tenant TEXT NOT NULL, key TEXT NOT NULL, steps INTEGER NOT NULL, written REAL NOT NULL, stop TEXT, verdict BLOB)",
+    "CREATE TABLE episode (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, begun BLOB NOT NULL, tenant TEXT NOT NULL, key TEXT NOT NULL, written REAL NOT NULL, stop TEXT, verdict BLOB)",
     "CREATE UNIQUE INDEX begun_by_key ON episode (tenant, key) WHERE key != ''",
     "CREATE INDEX open_of_tenant ON episode (tenant) WHERE stop IS NULL",
     "CREATE INDEX written_at ON episode (written)",
