@@ -277,14 +277,27 @@ def test_after_a_step_that_took_long_the_thread_writes(
         async with opened(sqlite(file.parent)) as journal:
             await journal.begin(FIRST, 9)
             groups = groups_of(journal, monkeypatch)
-            monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", -1.0)
-            for slow in (False, True):  # that the processor was busy is no sign of a slow disk
-                waits = itertools.count() if slow else itertools.repeat(0)
-                monkeypatch.setattr("rlenv_serve.state.sqlite._waits", lambda w=waits: next(w))
-                for number in range(1, 11):
-                    assert await journal.commit(FIRST.id, taken(number + 10 * slow))
-                    await asyncio.sleep(0)
-                assert len(groups) == 9 * slow
+            for number in range(1, 21):
+                monkeypatch.setattr("rlenv_serve.state.sqlite.SLOW", -1.0 if number > 10 else 1e9)
+                assert await journal.commit(FIRST.id, taken(number))
+                await asyncio.sleep(0)
+            assert len(groups) == 1 + 9  # the first, and all after the one that took long
+
+    asyncio.run(work())
+
+
+def test_steps_of_several_episodes_are_written_by_the_thread_together(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        async with opened(sqlite(file.parent)) as journal:
+            for number in (1, 2):
+                await journal.begin(begun(number), 9)
+            groups = groups_of(journal, monkeypatch)
+            for number in range(1, 11):
+                for episode in (1, 2):
+                    assert await journal.commit(begun(episode).id, taken(number))
+            assert len(groups) == 20
 
     asyncio.run(work())
 

@@ -4,15 +4,14 @@ One thread writes: whatever waits when it is free becomes one transaction, and i
 many episodes cost one commit.  A commit with the end of an episode is synced to the disk; that of steps alone survives the
 end of the process and of all others, but the last moments may be lost with the machine's power.
 
-A step that comes alone is written on the event loop, which takes less time than handing it over: it goes to the system's
-cache, and the thread moves what is there into the file (the checkpoint).  The thread takes over where another process
-writes, and where a step had to wait, as for a disk that cannot keep up.
+A step is written on the event loop where the one before was of the same episode, as of a server with one client: that takes
+less time than handing it over.  It goes to the system's cache, and the thread moves what is there into the file (the
+checkpoint).  The thread takes over where another process writes, and where a step took long, as on a disk that cannot keep up.
 """
 
 from __future__ import annotations
 
 import asyncio
-import resource
 import sqlite3
 import threading
 import time
@@ -33,9 +32,8 @@ from .sqlite_file import connect
 T = TypeVar("T")
 Work: TypeAlias = Callable[[sqlite3.Connection], T]
 WAIT = 5.0  # seconds for a lock of another process; then 503
-SLOW, REST = 0.02, 10.0  # seconds: once a step here waited longer, the thread takes all for so long
+SLOW, REST = 0.02, 10.0  # seconds: once a step here took longer, the thread takes all for so long
 CHECKPOINT = 200  # steps on the loop, after which the thread may have to make room in the log
-THREAD = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)  # macOS has the first not
 GROUP = 512  # writes in one transaction
 EXPIRED = 200  # episodes that one write removes
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -70,7 +68,7 @@ class SqliteJournal:
         self._queue: SimpleQueue[_Write | None] = SimpleQueue()
         self._link: sqlite3.Connection | None = None  # of the writer
         self._own: sqlite3.Connection | None = None  # of the loop
-        self._waiting, self._steps, self._rests = 0, 0, 0.0
+        self._waiting, self._steps, self._rests, self._last = 0, 0, 0.0, ""
         self._writer: threading.Thread | None = None
         self._reader: sqlite3.Connection | None = None
 
@@ -103,7 +101,7 @@ class SqliteJournal:
     async def commit(self, id: str, taken: Taken, ended: Ended | None = None) -> bool:  # noqa: A002 - as above
         """As of ``Journal``."""
         work = lambda link: _commit(link, id, taken, ended, self._age.now())  # noqa: E731 - one line
-        return await self._written(work, is_step=ended is None, is_end=ended is not None)
+        return await self._written(work, step_of="" if ended else id, is_end=ended is not None)
 
     async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
@@ -161,12 +159,13 @@ class SqliteJournal:
 
     # -- writing ----------------------------------------------------------------------------------
 
-    async def _written(self, work: Work[T], *, is_step: bool = False, is_end: bool = False) -> T:
+    async def _written(self, work: Work[T], *, step_of: str = "", is_end: bool = False) -> T:
         if self._writer is None:
             raise unavailable("it is closed")
-        is_alone, self._waiting = not self._waiting, self._waiting + 1
+        is_alone = step_of == self._last != "" and not self._waiting
+        self._waiting, self._last = self._waiting + 1, step_of or self._last
         try:
-            if is_step and is_alone and (found := self._written_here(work)) is not None:
+            if is_alone and (found := self._written_here(work)) is not None:
                 await asyncio.sleep(0)  # what comes until then shares a transaction
                 return found
             done: asyncio.Future[object] = self._loop.create_future()
@@ -179,7 +178,7 @@ class SqliteJournal:
 
     def _written_here(self, work: Work[T]) -> T | None:
         """What the work gave; None where nothing was done, and it is for the thread."""
-        started, waits, self._steps = time.monotonic(), _waits(), self._steps + 1
+        started, self._steps = time.monotonic(), self._steps + 1
         own = self._own if self._steps % CHECKPOINT and started > self._rests else None
         if own is None:
             return None
@@ -188,7 +187,7 @@ class SqliteJournal:
         except sqlite3.Error:  # as where another process writes
             return None
         found = _finish(own, [work])[0]
-        if _waits() > waits and time.monotonic() - started > SLOW:
+        if time.monotonic() - started > SLOW:
             self._rests = started + REST
         return found
 
@@ -251,11 +250,6 @@ def _settle(group: Sequence[_Write], found: Sequence[object]) -> None:
             each.done.set_exception(result)
         else:
             each.done.set_result(result)
-
-
-def _waits() -> int:
-    """How often this thread has waited, as for a disk; that other processes use the processor is no sign of a slow one."""
-    return resource.getrusage(THREAD).ru_nvcsw
 
 
 def _finish(link: sqlite3.Connection, works: Sequence[Work[T]]) -> list[T]:
