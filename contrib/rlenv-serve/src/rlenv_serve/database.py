@@ -5,29 +5,30 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from rlenv import ConfigError
-from sqlalchemy.pool import StaticPool
 
 from .state.journal import unavailable
 from .state.sqlite_file import check_owner
 
 T = TypeVar("T")
 WAIT = 15.0  # seconds for an answer
-PRAGMAS = ("busy_timeout = 10000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
+END = 4.0  # seconds for the last answer when the server ends, besides its grace
+PRAGMAS = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"
 # What makes one process wait for another that changes tables; until the end of the transaction.
 LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7162110)"}
 
 
 class Database:
-    """One thread talks to it.
+    """One thread talks to it, a daemon: a database that never answers does not keep the process.
 
     Args:
         name: what it keeps; the option of the command that names it.
@@ -39,11 +40,14 @@ class Database:
 
     def __init__(self, name: str, url: str) -> None:
         self._name = name
-        self._engine = sa.create_engine(_engine_url(f"--{name}", url), **({"poolclass": StaticPool} if url == "memory:" else {"pool_pre_ping": True}))  # fmt: skip
-        self._thread = ThreadPoolExecutor(1, f"rlenv-{name}")
-        self.insert = import_module(f"sqlalchemy.dialects.{self._engine.dialect.name}").insert
+        self._engine = sa.create_engine(_engine_url(f"--{name}", url), pool_pre_ping=True)
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._late: asyncio.Future[Any] | None = None  # the call that had no answer in time
+        self._thread = Thread(target=self._serve, name=f"rlenv-{name}", daemon=True)
+        self._thread.start()
+        self.insert = getattr(sa.dialects, self._engine.dialect.name).insert
         if self._engine.dialect.name == "sqlite":
-            sa.event.listen(self._engine, "connect", _durable)
+            sa.event.listen(self._engine, "connect", lambda link, _: link.executescript(PRAGMAS))
 
     async def run(self, work: Callable[[sa.Connection], T]) -> T:
         """What ``work`` gives, in a transaction.
@@ -51,11 +55,18 @@ class Database:
         Raises:
             Problem: 503 where the database cannot be reached or written.
         """
-        asked = asyncio.get_running_loop().run_in_executor(self._thread, partial(self._work, work))
+        if self._late and not self._late.done():  # what is asked now would only pile up behind it
+            raise unavailable(f"no answer in {WAIT:g} s to a call before", self._name)
+        asked = Future[T]()
+        self._calls.put(partial(self._work, work, asked))
+        answer = asyncio.wrap_future(asked)
         try:
-            return await asyncio.wait_for(asked, WAIT)
+            return await asyncio.wait_for(asyncio.shield(answer), WAIT)
         except TimeoutError:  # it may still be done
+            self._late = answer
             raise unavailable(f"no answer in {WAIT:g} s", self._name) from None
+        except (sa.exc.SQLAlchemyError, UnicodeError) as error:
+            raise unavailable(str(error).partition("\n")[0], self._name) from error
 
     async def rows(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
         """What a query finds."""
@@ -70,22 +81,24 @@ class Database:
 
         return await self.run(locked)
 
-    def _work(self, work: Callable[[sa.Connection], T]) -> T:
+    def _serve(self) -> None:
+        while call := self._calls.get():
+            call()
+            del call  # with its rows
+        self._engine.dispose()
+
+    def _work(self, work: Callable[[sa.Connection], T], asked: Future[T]) -> None:
         try:
             with self._engine.begin() as connection:
-                return work(connection)
-        except (sa.exc.SQLAlchemyError, UnicodeError) as error:
-            raise unavailable(str(error).partition("\n")[0], self._name) from error
+                found = work(connection)
+            asked.set_result(found)
+        except BaseException as error:  # noqa: BLE001 - it goes to who waits
+            asked.set_exception(error)
 
     async def close(self) -> None:
-        """Let go of the connections."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.dispose)
-        self._thread.shutdown()
-
-
-def _durable(connection: object, _: object) -> None:
-    for pragma in PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")  # type: ignore[attr-defined] # of sqlite3
+        """Let go of the connections, when all is answered; what is late ends with the process."""
+        self._calls.put(None)
+        await asyncio.to_thread(self._thread.join, END)
 
 
 def _engine_url(option: str, url: str) -> sa.URL:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 
 from starlette.responses import StreamingResponse
 
@@ -14,8 +13,7 @@ from rlenv_serve.http.problems import invalid, not_found
 from rlenv_serve.keys import Tenant
 
 MOST = 1000
-LOOK = 1.0  # seconds between looks for rows that other processes have kept
-PING = 15.0  # seconds
+LOOK = 0.5  # seconds between looks for rows, which any process may have kept
 QUERY = {"environment": "only of this one", "limit": f"rows, {MOST} at most; 100 by default"}
 
 
@@ -48,19 +46,14 @@ async def watch(call: Call) -> object:
 
 
 async def _events(call: Call, number: int) -> AsyncIterator[bytes]:
-    store, silent = call.server.archive.store, 0.0
+    store = call.server.archive.store
     yield b": trajectories\n\n"
     while call.server.ready and not await call.request.is_disconnected():
-        store.arrived.clear()
         for row in await store.after(number, _scope(call.tenant)):
-            number, silent = row.number, 0.0
+            number = row.number
             yield b"id: %d\nevent: trajectory\ndata: %s\n\n" % (number, encode(row.summary()))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(store.arrived.wait(), LOOK)
-        silent += LOOK
-        if silent >= PING:
-            silent = 0.0
-            yield b": ping\n\n"
+        await asyncio.sleep(LOOK)
+        yield b": ping\n\n"
 
 
 def _scope(tenant: Tenant) -> str | None:

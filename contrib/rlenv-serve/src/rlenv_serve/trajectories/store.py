@@ -41,8 +41,6 @@ class TrajectoryStore(Database):
 
     def __init__(self, url: str) -> None:
         super().__init__("trajectories", url)
-        self._in_memory = url == "memory:"
-        self.arrived = asyncio.Event()
         self.opened: list[Callable[[sa.Connection], None]] = []  # what others keep in the database
 
     async def open(self) -> None:
@@ -55,12 +53,11 @@ class TrajectoryStore(Database):
         # A text with NUL or half a surrogate would wait in the journal for ever, and all others behind it.
         values = [{name: value.replace("\0", NUL).encode("utf-8", "replace").decode() if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
         await self.run(partial(self._append, values))
-        self.arrived.set()
 
     def _append(self, values: list[dict[str, object]], connection: sa.Connection) -> None:
         connection.execute(self.insert(TABLE).on_conflict_do_nothing(index_elements=["id"]), values)  # fmt: skip
         oldest = sa.select(TABLE.c.number).order_by(TABLE.c.number).limit(PAGE)
-        while self._in_memory and connection.exec_driver_sql(USED).scalar_one() > HELD:
+        while connection.engine.url.database is None and connection.exec_driver_sql(USED).scalar_one() > HELD:  # fmt: skip
             connection.execute(sa.delete(TABLE).where(TABLE.c.number.in_(oldest)))
 
     async def find(self, id: str, tenant: str | None) -> Finished | None:  # noqa: A002 - the field's name

@@ -81,9 +81,8 @@ async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 
         raise not_found(f"there is no ticket {id!r:.80}")
     if not (last := steps[-1].answer).isdigit():  # it is done, whatever the entry said before
         return Response(last + b"\n", media_type=LINES) if LINES in call.header("accept") else _results(last.replace(b"\n", b","))  # fmt: skip
-    made = Json(encode(Ticket(id, int(last), int(entry.begun.task))), 202)
-    made.raw_headers += [(b"location", f"/v1/verify/{id}".encode()), (b"retry-after", b"1")]
-    return made
+    headers = {"Location": f"/v1/verify/{id}", "Retry-After": "1"}
+    return Response(encode(Ticket(id, int(last), int(entry.begun.task))), 202, headers, JSON)
 
 
 def _results(joined: bytes) -> Response:
