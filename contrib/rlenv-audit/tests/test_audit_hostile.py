@@ -174,6 +174,7 @@ def test_what_cannot_be_loaded_ends_with_its_reason(
         raise result.exception
 
 
+@pytest.mark.slow  # computes for its whole budget
 def test_a_target_that_always_hangs_costs_its_budget_and_little_more(
     written: Callable[..., Path],
 ) -> None:

@@ -66,6 +66,7 @@ def clean(card: Scorecard) -> None:
     assert {"gold.passes", "gold.swap", "baselines.constant", "robustness.total"} <= asked
 
 
+@pytest.mark.slow  # an audit with every probe of texts
 def test_math_pays_what_is_right_and_nothing_else() -> None:
     clean(audited(EXAMPLES / "everyday" / "env.toml", (*TEXTS, *FRESH), 8))
 

@@ -56,10 +56,15 @@ KILLS = pytest.mark.parametrize(
 
 
 SQLITE, REDIS, POSTGRESQL = ("sqlite", "sqlite"), ("redis", "sqlite"), ("sqlite", "postgresql")
+SLOW = pytest.mark.slow  # five starts each; in the others, one of each kind of store is killed
+SERVERS = [
+    pytest.param(one, id="-".join(one), marks=[SLOW] * (one != SQLITE))
+    for one in (SQLITE, REDIS, POSTGRESQL)
+]
 
 
 @KILLS
-@pytest.mark.parametrize("stand", [SQLITE, REDIS, POSTGRESQL], indirect=True, ids="-".join)
+@pytest.mark.parametrize("stand", SERVERS, indirect=True)
 def test_servers_that_are_killed_lose_nothing(stand: Stand, kills: int) -> None:
     turns = itertools.cycle(stand.servers)
     load, steps = kill_under_load(stand.ports, lambda: next(turns).kill(), kills)
@@ -69,8 +74,14 @@ def test_servers_that_are_killed_lose_nothing(stand: Stand, kills: int) -> None:
     check_trajectories(load, stand.trajectories)
 
 
+STORES = [
+    pytest.param(REDIS, id="-".join(REDIS)),
+    pytest.param(POSTGRESQL, id="-".join(POSTGRESQL), marks=SLOW),
+]
+
+
 @KILLS
-@pytest.mark.parametrize("stand", [REDIS, POSTGRESQL], indirect=True, ids="-".join)
+@pytest.mark.parametrize("stand", STORES, indirect=True)
 def test_a_store_that_is_killed_loses_nothing(stand: Stand, kills: int) -> None:
     def kill() -> None:
         stand.restart_journal()

@@ -48,8 +48,14 @@ def test_the_document_has_every_operation_and_how_it_is_asked(ask: Client) -> No
     assert got.body["components"]["schemas"]["Item"]["required"] == ["task", "response"]
 
 
+MOST = pytest.param(4, marks=pytest.mark.slow)  # 25 requests of each kind
+
+
+@pytest.mark.parametrize("share", [10, MOST])
 @pytest.mark.parametrize("mode", [*GenerationMode], ids=str)
-def test_no_request_makes_the_server_fail(mode: GenerationMode, caplog: pytest.LogCaptureFixture) -> None:  # fmt: skip
+def test_no_request_makes_the_server_fail(
+    mode: GenerationMode, share: int, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.ERROR, "rlenv_serve")
     with running(Server(served(sums(), single()), limits=Limits(episodes=10_000))) as ask:
         schema = schemathesis.openapi.from_dict(_with_names(ask("GET", "/openapi.json").body))
@@ -58,16 +64,16 @@ def test_no_request_makes_the_server_fail(mode: GenerationMode, caplog: pytest.L
         ]
         for operation in operations:
             if operation.path not in ENDLESS:
-                _fuzz(operation, mode, ask.url)
+                _fuzz(operation, mode, ask.url, share)
     assert {each.path for each in operations} == {_path(each) for each in (*ENDPOINTS, DOCUMENT)}
     assert caplog.records == []
 
 
-def _fuzz(operation: Any, mode: GenerationMode, url: str) -> None:
+def _fuzz(operation: Any, mode: GenerationMode, url: str, share: int) -> None:
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
         deadline=None,
-        max_examples=settings().max_examples // 4,
+        max_examples=settings().max_examples // share,
         suppress_health_check=[*HealthCheck],
     )
     def asked(case: schemathesis.Case[Any]) -> None:

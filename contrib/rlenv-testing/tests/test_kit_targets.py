@@ -56,7 +56,13 @@ SOUND: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", SOUND)
+SLOW = pytest.mark.slow  # seven laws in processes of their own
+
+
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(form, marks=[SLOW] * (form in ("a lambda", "a list"))) for form in SOUND],
+)
 def test_every_form_of_a_verifier_is_held_to_the_laws(form: str) -> None:
     found = broken_laws(SOUND[form], sound.EXAMPLES, laws=LAWS, max_examples=5)
 
@@ -95,7 +101,9 @@ def check(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=home, env=environ, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
 
 
-@pytest.mark.parametrize("target", ["./reward.py:score", "reward:score", "env.toml"])
+@pytest.mark.parametrize(
+    "target", ["./reward.py:score", pytest.param("reward:score", marks=SLOW), "env.toml"]
+)
 def test_a_function_is_checked_without_a_distribution(home: Path, target: str) -> None:
     (home / "env.toml").write_text('name = "mine"\n' + ENV.replace("{name}", "score"))
     files = ["--right", "right.jsonl"] + ([] if ":" not in target else ["--tasks", "tasks.jsonl"])

@@ -62,6 +62,7 @@ for stage in (City(), Quick(), Fickle(), score):
 """
 
 
+@pytest.mark.slow  # six laws of four stages, each in processes of their own
 def test_a_class_of_a_script_is_held_to_the_laws(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     ran = subprocess.run(

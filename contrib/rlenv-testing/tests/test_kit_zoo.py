@@ -116,6 +116,7 @@ def test_a_broken_stage_is_caught_by_its_law(
     assert f"reproduce: broken_laws(stage, examples, laws=['{law}']" in found[law]
 
 
+SLOW = pytest.mark.slow  # every law, with twenty examples of each, starts thirty processes
 SOUND: list[tuple[Any, Examples, dict[str, Any]]] = [
     (sound.Sound(), sound.EXAMPLES, {"rewrites": [sound.STATELY, sound.DENIED], "attacks": SESAME}),
     (sound.SoundWorker(), sound.EXAMPLES, {}),
@@ -128,7 +129,11 @@ SOUND: list[tuple[Any, Examples, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("stage", "examples", "settings"), SOUND, ids=[type(row[0]).__name__ for row in SOUND]
+    ("stage", "examples", "settings"),
+    [
+        pytest.param(*row, id=type(row[0]).__name__, marks=[SLOW] * (number in (2, 3, 4, 5)))
+        for number, row in enumerate(SOUND)
+    ],
 )
 def test_a_sound_stage_keeps_every_law(
     stage: Any, examples: Examples, settings: dict[str, Any]
@@ -148,6 +153,7 @@ def test_the_law_of_unscored_responses_says_what_to_do(stage: Any, remedy: str) 
     assert remedy in broken_laws(stage, sound.EXAMPLES, laws=["unscored"])["unscored"]
 
 
+@SLOW
 def test_a_budget_is_the_remedy_for_a_stage_that_runs_what_the_policy_writes() -> None:
     assert failing_laws(world.BudgetedGolf(), sound.EXAMPLES, max_examples=20) == []
 

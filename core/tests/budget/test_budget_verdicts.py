@@ -78,7 +78,12 @@ def env():
         yield env
 
 
-@pytest.mark.parametrize("verifier", [golf, Golf()], ids=["function", "class"])
+SLOW = pytest.mark.slow  # each kills workers, or lets them compute for seconds
+
+
+@pytest.mark.parametrize(
+    "verifier", [golf, pytest.param(Golf(), marks=SLOW)], ids=["function", "class"]
+)
 def test_the_first_and_only_response_is_undecided_when_it_explodes(verifier):
     with Environment("e", [Slot("golf", verifier, timeout=3.0)], [TASK]) as env:
         verdict = env.evaluate(TASK, BOMB)
@@ -86,7 +91,10 @@ def test_the_first_and_only_response_is_undecided_when_it_explodes(verifier):
         assert env.verify(TASK, "b") == 1.0
 
 
-@pytest.mark.parametrize("how", ["spin", "threads", "waited", "running", "grandchild", "raise"])
+PLACES = [pytest.param(how, marks=SLOW) for how in ("threads", "waited", "running")]
+
+
+@pytest.mark.parametrize("how", ["spin", *PLACES, "grandchild", "raise"])
 def test_cpu_time_counts_wherever_it_is_spent(env, how):
     assert env.evaluate(TASK, f"{how} 0.01").value == (None if how == "raise" else 1.0)
     assert undecided(env.evaluate(TASK, f"{how} 30").results[0], 0.5)
@@ -122,6 +130,7 @@ def test_an_import_is_not_charged_to_the_response(response):
             assert env.verify(TASK, response) == 1.0
 
 
+@SLOW
 def test_an_import_does_not_buy_a_response_out_of_its_budget():
     with Environment("e", [Slot("imports", imports, timeout=5.0)], [TASK]) as env:
         assert undecided(env.evaluate(TASK, "import and spin 30").results[0], 0.5)
@@ -157,7 +166,7 @@ def test_looking_for_a_module_again_and_again_does_not_move_the_deadline():
     ]  # the empty response; the cold check; its first import
 
 
-@pytest.mark.parametrize("eager", [True, False])
+@pytest.mark.parametrize("eager", [True, pytest.param(False, marks=SLOW)])
 def test_a_table_that_is_built_once_is_not_charged_to_the_response(eager):
     with Environment("e", Table(eager), [TASK]) as env:
         assert env.verify(TASK, "x") == 1.0
@@ -213,7 +222,7 @@ def test_fifty_neighbors_in_a_batch_keep_their_values():
     assert sum("cpu_seconds" in v.results[0].outcome.data for v in verdicts) == 2
 
 
-@pytest.mark.parametrize("left", ["thread", "child"])
+@pytest.mark.parametrize("left", [pytest.param("thread", marks=SLOW), "child"])
 def test_what_a_response_leaves_behind_is_not_charged_to_the_next(left):
     with Environment("e", leaves_behind, [TASK]) as env:
         rows = ["x", left, *["x"] * 4]
@@ -232,6 +241,7 @@ def test_beside_an_async_stage_only_its_own_cpu_time_counts():
     assert [v.value for v in verdicts] == [0.5 if text == "explode" else 1.0 for text in responses]
 
 
+@SLOW
 def test_a_high_load_changes_nothing():
     # A cold worker gives half the deadline in CPU seconds: with 2 s instead of 8 the test ends three times as soon.
     slot = Slot("golf", Golf(budget=0.1), timeout=2.0)
@@ -240,7 +250,7 @@ def test_a_high_load_changes_nothing():
         assert [env.verify(TASK, text) for text in ("b", "a", BOMB)] == [1.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("cold", [True, False])
+@pytest.mark.parametrize("cold", [True, pytest.param(False, marks=SLOW)])
 def test_no_response_uses_up_the_time_of_a_composite_within_the_budgets(cold):
     inner = Pipeline([Slot(name, golf) for name in "abcde"])
     slots = [Slot("inner", inner, timeout=3.6)]

@@ -71,7 +71,11 @@ class Nests:
         return Outcome(1.0)
 
 
-WAYS = ["gather", "group", "shield", "soon", "later", "threadsafe"]
+SLOW = pytest.mark.slow  # each to its deadline, twice
+WAYS = [
+    *("gather", "soon", "threadsafe"),
+    *(pytest.param(how, marks=SLOW) for how in ("group", "shield", "later")),
+]
 
 
 @pytest.mark.parametrize("where", ["worker", "caller"])
@@ -204,6 +208,7 @@ def test_a_dispatcher_that_is_gone_is_a_fault_for_all_who_wait(monkeypatch, how)
         assert pool.submit(DOZE, 0).result(60) == Done(0)  # by another
 
 
+@pytest.mark.slow  # sleeps 0.4 s at each step
 def test_a_dispatcher_that_is_slow_at_each_of_many_steps_does_not_stand_still(monkeypatch):
     make, end = pool.Worker, pool.Worker.kill
 
@@ -272,7 +277,7 @@ def test_what_breaks_while_it_is_looked_at_spoils_no_other():
     assert seen.count("sound") > 1
 
 
-@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("nested", [pytest.param(False, marks=SLOW), True])
 @pytest.mark.parametrize("how", ["evaluate", "aevaluate", "evaluate_many"])
 def test_the_time_of_inline_stages_is_not_that_of_the_composite_around_them(how, nested):
     """Or a long response would be unscored, since the stages after them would have no time."""

@@ -220,7 +220,10 @@ KILLERS = ("exit", "sleep")
 
 
 @pytest.mark.parametrize("order", KILLERS)
-@pytest.mark.parametrize("kind", ["first", "any", "pipeline"])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param("first", marks=pytest.mark.slow), "any", "pipeline"],  # kills a worker ten times
+)
 def test_a_stage_that_kills_its_worker_is_the_same_fault_in_every_way(kind, order):
     """Between two sound stages, one of them inline, and with a response that spares it."""
     says = (order, 1.0, 0.0, 0.5)

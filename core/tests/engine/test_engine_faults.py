@@ -222,7 +222,10 @@ def test_an_async_stage_that_raises_counts_its_time(place):
     assert result.seconds >= 0.05
 
 
-@pytest.mark.parametrize("heavy", [Heavy(), HeavyLater()], ids=["plain", "async"])
+LATER = pytest.param(HeavyLater(), marks=pytest.mark.slow)  # makes a text of 80 MB three times more
+
+
+@pytest.mark.parametrize("heavy", [Heavy(), LATER], ids=["plain", "async"])
 def test_a_result_that_cannot_be_sent_is_a_fault_of_its_own_stage(heavy):
     with Environment("e", [Slot("first", Split()), Slot("heavy", heavy)]) as env:
         first, second = env.evaluate(Task("p"), "2").results

@@ -106,9 +106,9 @@ LARGE = {
 BODIES = {name: body for group in GROUPS.values() for name, body in group.items()} | LARGE
 
 
-SLOW = pytest.mark.slow  # records of a group are read as those of the others
+SLOW = pytest.mark.slow  # records of the others are read as those of a plain check
+SINGLE = [pytest.param(PLACES[n], id=NAMES[n], marks=[SLOW] * n) for n in (0, 1)]
 GROUP = pytest.param(PLACES[2], id="group", marks=SLOW)
-SINGLE = [pytest.param(PLACES[n], id=NAMES[n]) for n in (0, 1)]
 
 
 @pytest.fixture(scope="module", params=[*SINGLE, GROUP])
@@ -261,7 +261,12 @@ others = {cells.q[at] for at in slots} - {0, me}
 """
 
 
-@pytest.mark.parametrize("name", FRAMES)
+FAR = ("beats that are no number", "beats far away")  # three seconds each
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[SLOW] * (name in FAR)) for name in FRAMES]
+)
 def test_what_one_item_writes_on_the_board_costs_its_neighbors_on_the_loop_nothing(name, tmp_path):
     code = attack(str(tmp_path / "ran"), f"{FRAME}{FRAMES[name]}\ntime.sleep(3600)")
     rows = ["right", "wrong", code, "right", "wrong", "right"]

@@ -328,7 +328,11 @@ def test_the_loop_goes_on_beside_a_trajectory_of_many_messages():
     assert min(extra) < 0.05, extra  # building, counting and pickling them takes longer
 
 
-@pytest.mark.parametrize("size", [1_000, 64_000, 1_000_000, 10_000_000])
+SLOW = pytest.mark.slow  # up to six tries each; the largest show what a response costs the loop
+SIZES = [*(pytest.param(n, marks=SLOW) for n in (1_000, 64_000)), 1_000_000, 10_000_000]
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_the_loop_goes_on_beside_a_response_of_any_size(size):
     """Against the same ticker beside a sleeping worker; the best of six, since the machine is shared."""
     response = "a" * (size - 1) + "b"

@@ -92,6 +92,7 @@ def test_standard_error_is_taken_as_fast_as_it_comes(ask, megabytes):
     assert ask("log", megabytes, seconds=60) == Done(megabytes)
 
 
+@pytest.mark.slow  # writes all the time to its deadline, 15 s
 def test_who_never_stops_writing_to_standard_error_holds_up_nobody_else():
     with Pool(2) as pool:
         endless = pool.submit(Program("deeds:Runner", b"15"), ("shout", "stderr"))

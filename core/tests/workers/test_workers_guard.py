@@ -42,8 +42,11 @@ def test_what_a_worker_started_ends_when_the_pool_is_closed(stray, mark):
     assert strays.marked(mark) == []
 
 
+HANGS = pytest.param("hang", "timeout", marks=pytest.mark.slow)  # each to a deadline of 3 s
+
+
 @pytest.mark.parametrize("stray", ["daemon", "child", "bomb", "spray", "fleeing"])
-@pytest.mark.parametrize(("end", "kind"), [("leave", "crash"), ("hang", "timeout")])
+@pytest.mark.parametrize(("end", "kind"), [("leave", "crash"), HANGS])
 def test_what_a_worker_started_ends_with_it(stray, end, kind, mark):
     with Pool(1) as pool:
         program = Program("strays:runner", b"60" if end == "leave" else b"3")

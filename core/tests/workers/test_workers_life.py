@@ -182,7 +182,10 @@ def test_a_caller_whose_children_are_reaped_by_others_is_served(caller, how):
     assert out.split() == [b"crash", b"timeout", b"done"]
 
 
-@pytest.mark.parametrize("size", ["1", "4"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param("1", marks=pytest.mark.slow), "4"],  # seconds of waiting for descriptors
+)
 def test_a_caller_with_few_descriptors_is_served_by_as_many_workers_as_they_allow(caller, size):
     out, _ = caller("few_descriptors", size).communicate(timeout=60)
     assert out.split() == [b"done", b"crash"]

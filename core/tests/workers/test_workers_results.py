@@ -148,6 +148,7 @@ def test_a_program_that_cannot_be_built_fails_each_item_and_no_other(
     assert ask("echo") == Done([])
 
 
+@pytest.mark.slow  # a factory that ends after 8 s
 def test_an_item_is_not_blamed_for_a_program_that_could_not_be_built_before_it():
     with Pool(2, spares=1) as pool:
         broken = pool.submit(Program("deeds:broken_factory", b"12345678"), None)
