@@ -79,8 +79,19 @@ def sets() -> list[str]:
 
 
 def zygotes(pid: int) -> int:
-    """How many processes below this one are sandboxes, at the same time."""
-    return sum(map(is_zygote, [*filter(is_zygote, below(pid))]))
+    """How many processes below this one are sandboxes, at the same time, without the children of these, which begin as copies."""
+    parents = {
+        each: parent for each in below(pid) if is_zygote(each) and (parent := parent_of(each))
+    }
+    return sum(is_zygote(each) for each, parent in parents.items() if parent not in parents)
+
+
+def parent_of(pid: int) -> int:
+    """The parent of a process, 0 of one that has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def is_zygote(pid: int) -> bool:
