@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,14 @@ Distributions = Mapping[Path, Mapping[str, Any]]
 Sources = Mapping[Path, list[Path]]
 
 
-def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
-            yield node
+@cache
+def imports(path: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """What a file imports, inside functions too; it is walked once for all tests."""
+    return tuple(
+        node
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level)
+    )
 
 
 def packages(node: ast.Import | ast.ImportFrom) -> set[str]:
@@ -76,7 +81,7 @@ def test_core_imports_no_other_distribution(house: Path, sources: Sources) -> No
     wrong = [
         f"{path.relative_to(house)}:{node.lineno}"
         for path in sources[house / "core"]
-        for node in imports(parsed(path))
+        for node in imports(path)
         if any(name.startswith(("rlenv_", "_rlenv")) for name in packages(node))
     ]
 
@@ -104,7 +109,7 @@ def test_a_plugin_imports_only_core_and_itself_of_this_repository(
         for folder, paths in sources.items()
         if folder.parent == house / "plugins"
         for path in paths
-        for node in imports(parsed(path))
+        for node in imports(path)
         for name in packages(node) - beside(path)
         if name.startswith("rlenv_") and name != folder.name.replace("-", "_")
     ]
@@ -133,7 +138,7 @@ def test_inside_contrib_only_public_modules_are_imported(house: Path, sources: S
         for folder, paths in sources.items()
         if folder.parent.name == "contrib"
         for path in paths
-        for node in imports(parsed(path))
+        for node in imports(path)
         for target in targets(node)
         for first in [target.partition(".")[0]]
         if first in ours - {folder.name.replace("-", "_")}
@@ -160,7 +165,7 @@ def test_a_plugin_imports_only_the_public_names_of_core(house: Path, sources: So
         for folder, paths in sources.items()
         if folder.parent == house / "plugins"
         for path in paths
-        for node in imports(parsed(path))
+        for node in imports(path)
         for target in targets(node)
         if target.partition(".")[0] == "rlenv"
         if target not in names and target.rpartition(".")[0] not in OF_CORE
@@ -178,7 +183,7 @@ def test_each_distribution_imports_only_what_it_declares(
         own = {child.name.removesuffix(".py") for child in (folder / "src").iterdir()}
         allowed = declared(distributions[folder], extras=True)
         for path in paths:
-            for node in imports(parsed(path)):
+            for node in imports(path):
                 for name in packages(node) - own - beside(path) - set(sys.stdlib_module_names):
                     if not {normal(owner) for owner in owners.get(name, [name])} & allowed:
                         wrong.append(f"{path.relative_to(house)}:{node.lineno} imports {name}")
@@ -194,7 +199,7 @@ def test_what_runs_in_a_sandbox_imports_the_standard_library_only(
         for paths in sources.values()
         for path in paths
         if path.parent.name == "guest"
-        for node in imports(parsed(path))
+        for node in imports(path)
         for name in packages(node) - beside(path) - set(sys.stdlib_module_names)
     ]
 

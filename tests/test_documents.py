@@ -39,10 +39,20 @@ PAGES = sorted(
     )
     for page in ROOT.glob(pattern)
 )
-SLOW = (  # whole examples, run as a reader would; other tests hold their parts to what they say
+SLOW = (  # whole examples and long pages, run as a reader would; other tests hold their parts to what they say
+    "CONTRIBUTING.md",
+    "docs/hacking.md",
+    "docs/how-to/audit.md",
+    "docs/how-to/import-rewards.md",
+    "docs/how-to/score-a-model.md",
+    "docs/how-to/verify-code.md",
+    "docs/how-to/verify-kernels.md",
+    "docs/how-to/write-a-plugin.md",
+    "docs/laws.md",
     "examples/agentic_rag/README.md",
     "examples/bugfix/README.md",
     "examples/code_pipeline/README.md",
+    "examples/dungeon/README.md",
     "examples/humaneval/README.md",
     "examples/kernels/README.md",
     "examples/leaky_verifier/README.md",

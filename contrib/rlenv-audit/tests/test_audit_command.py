@@ -128,6 +128,7 @@ def test_a_target_that_hangs_is_a_finding_and_no_hang(home: Path) -> None:
     assert "hang" in result.output
 
 
+@pytest.mark.slow  # dies in the workers of a whole family of probes
 def test_a_target_that_dies_is_a_finding(home: Path) -> None:
     result = call("audited:dying", "--tasks-from", "tasks.jsonl", "--only", "robustness", "--tasks", "1", "--budget", "3s")  # fmt: skip
 

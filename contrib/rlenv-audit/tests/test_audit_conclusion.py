@@ -214,6 +214,7 @@ def golf(written: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Itera
         registry().unregister(name)
 
 
+@pytest.mark.slow  # a pattern that runs to its deadline, again and again
 def test_a_stage_that_runs_a_pattern_of_the_policy_is_no_reassurance(golf: Path) -> None:
     found = audit("golf.toml", only=["gold.passes", "robustness.total"], budget=60.0)
     results = {result.probe: result for result in found.results}

@@ -71,6 +71,7 @@ def test_math_pays_what_is_right_and_nothing_else() -> None:
     clean(audited(EXAMPLES / "everyday" / "env.toml", (*TEXTS, *FRESH), 8))
 
 
+@pytest.mark.slow  # an audit with every probe of texts, in fifteen languages
 def test_math_is_paid_in_fifteen_languages_with_thought_in_channels_and_as_json() -> None:
     clean(audited(OWN / "math" / "env.toml", TEXTS, 15, right_of(OWN / "math" / "right.jsonl")))
 

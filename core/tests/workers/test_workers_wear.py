@@ -33,7 +33,12 @@ def pids(found):
     return {verdict.results[0].outcome.private["pid"] for verdict in found}
 
 
-@pytest.mark.parametrize(("stage", "count"), [(Leaks, 2000), (LeaksOnLoop, 500)])
+SLOW = pytest.mark.slow  # hundreds of responses, each of which leaves something
+
+
+@pytest.mark.parametrize(
+    ("stage", "count"), [(Leaks, 2000), pytest.param(LeaksOnLoop, 500, marks=SLOW)]
+)
 @pytest.mark.usefixtures("few_descriptors")
 def test_a_descriptor_lost_with_every_response_costs_no_verdict(stage, count):
     found = verdicts(stage("descriptor"), ["right", "wrong"] * (count // 2))
@@ -41,7 +46,10 @@ def test_a_descriptor_lost_with_every_response_costs_no_verdict(stage, count):
     assert len(pids(found)) > 2
 
 
-@pytest.mark.parametrize(("what", "count"), [("memory", 120), ("thread", 400), ("child", 400)])
+GROWS = [("memory", 120), *(pytest.param(what, 400, marks=SLOW) for what in ("thread", "child"))]
+
+
+@pytest.mark.parametrize(("what", "count"), GROWS)
 def test_what_grows_with_every_response_costs_no_verdict(what, count):
     found = verdicts(Leaks(what), ["right", "wrong"] * (count // 2), memory_mb=512)
     assert [verdict.value for verdict in found] == [1.0, 0.0] * (count // 2)

@@ -46,6 +46,8 @@ SHARE = {
     "remote": 10,
 }  # one in so many of the corpus; what runs behind a server is the jail again
 SLOW = ("docker", "docker+gvisor")
+LONG = ("c: ", "javascript: ", "search: ", "waiting: ")
+ENDLESS = [pytest.mark.slow]  # most of these run to a deadline; "bombs: " and others like them stay
 CONTAINER = [pytest.mark.slow]  # a container for each program takes ten times as long as a jail
 
 
@@ -67,7 +69,8 @@ Box = tuple[str, Options]
 
 def at(backend: str, *more: str) -> Any:
     """Parameters of a test on this backend."""
-    return pytest.param(backend, *more, marks=CONTAINER if backend in SLOW else [])
+    marks = CONTAINER if backend in SLOW else ENDLESS if {*more} & {*LONG} else []
+    return pytest.param(backend, *more, marks=marks)
 
 
 def parts(folder: str) -> list[Any]:

@@ -29,6 +29,7 @@ def rewards(folder: str, rows: Rows) -> list[float]:
     return [-1.0 if value is None else value for value in values]
 
 
+@pytest.mark.slow  # twenty programs with all their cases and their speed
 def test_the_pipeline_pays_what_is_right_and_more_for_what_is_lean() -> None:
     rows = read(EXAMPLES / "code_pipeline" / "responses.jsonl")
     found = rewards("code_pipeline", rows)

@@ -136,7 +136,13 @@ LARGE: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LARGE)
+SLOW = pytest.mark.slow  # seconds of pickling; the others are as large
+OTHERS = ("lists of lists", "golden")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[SLOW] * (name in OTHERS)) for name in LARGE]
+)
 def test_large_answers_are_wrong_and_not_too_much_for_a_worker(name: str) -> None:
     source, more = LARGE[name]
     task = function_task(*range(3))

@@ -279,6 +279,7 @@ def another(programs: int, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
             other.kill()
 
 
+@pytest.mark.slow  # another process starts programs all the time
 def test_a_process_that_always_has_programs_does_not_starve_another(process: Box) -> None:
     async def talk(box: Adapter[Any]) -> None:
         for _ in range(3):
