@@ -7,6 +7,7 @@ import signal
 import threading
 import weakref
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,11 @@ def test_a_server_ends_although_its_database_hangs_and_loses_nothing(
     since: str, cluster: PostgreSQL, tmp_path: Path
 ) -> None:
     env, state, played = environment(tmp_path), f"sqlite:{tmp_path / 'journal.db'}", list[str]()
-    if since == "before it starts":
-        cluster.pause(signal.SIGSTOP)
-    server = Process(env, state, cluster.url)
-    try:
+    with ExitStack() as stack:
+        stack.callback(cluster.pause, signal.SIGCONT)
+        if since == "before it starts":
+            cluster.pause(signal.SIGSTOP)
+        server = stack.enter_context(Process(env, state, cluster.url))
         if since == "while it runs":
             played.append(play(Client(server.port)))
             until(lambda: played[0] in ids(cluster.url))
@@ -60,10 +62,6 @@ def test_a_server_ends_although_its_database_hangs_and_loses_nothing(
         server.start()
         until(lambda: {*played} <= {*ids(cluster.url)})
         server.end()
-    finally:
-        cluster.pause(signal.SIGCONT)
-        server.process.kill()
-        server.process.wait()
     kept = ids(cluster.url)
     assert [kept.count(each) for each in played] == [1] * len(played)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from journals import add_episodes, begun
-from kills import Process, check_trajectories, environment, kill_under_load
+from kills import Process, check_trajectories, environment, kill_under_load, two_servers
 from serving import Client
 from stores import state_of, trajectories_of
 
@@ -32,21 +32,13 @@ class Stand(NamedTuple):
 @pytest.fixture
 def stand(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stand]:
     """Servers on a journal and a store of trajectories whose kinds are the parameter."""
-    found = list[Process]()
     journal, store = request.param
     with (
         state_of(journal, tmp_path) as (state, restart_journal),
         trajectories_of(store, tmp_path) as (url, restart_trajectories),
+        two_servers(environment(tmp_path), state, url) as servers,
     ):
-        try:
-            found += [Process(environment(tmp_path), state, url) for _ in range(2)]
-            yield Stand(found, restart_journal, restart_trajectories, url)
-            for each in found:
-                each.end()
-        finally:
-            for each in found:
-                each.process.kill()
-                each.process.wait()
+        yield Stand(servers, restart_journal, restart_trajectories, url)
 
 
 KILLS = pytest.mark.parametrize(
@@ -145,14 +137,11 @@ def test_a_server_with_100000_steps_is_ready_as_soon_as_one_without(tmp_path: Pa
     for episodes in (0, 1000):
         state = tmp_path / f"{episodes}.db"
         add_episodes(state, episodes, 100)
-        process = Process(env, f"sqlite:{state}")
-        try:
-            process.kill()
-            seconds.append(cpu(process.process.pid))
+        with Process(env, f"sqlite:{state}") as server:
+            server.kill()
+            seconds.append(cpu(server.process.pid))
             if episodes:
-                assert Client(process.port)("GET", f"/episodes/{begun(7).id}").body["steps"] == 100
-            process.end()
-        finally:
-            process.process.kill()
+                assert Client(server.port)("GET", f"/episodes/{begun(7).id}").body["steps"] == 100
+            server.end()
 
     assert seconds[1] - seconds[0] < 1

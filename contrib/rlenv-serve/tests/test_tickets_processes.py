@@ -145,26 +145,15 @@ def judge(visible, answer):
 }
 
 
-class Workers(Process):
-    """Two processes that share a port."""
-
-    def start(self) -> None:
-        self.command += ["--workers", "2", "--trajectories", f"{self.command[-3]}-trajectories"]
-        super().start()
-
-
 def test_every_process_of_a_server_knows_its_tickets(tmp_path: Path) -> None:
-    server = Workers(env_file(tmp_path, FILES), f"sqlite:{tmp_path / 'journal.db'}")
-    try:
+    env, state = env_file(tmp_path, FILES), f"sqlite:{tmp_path / 'journal.db'}"
+    with Process(env, state, f"{state}-trajectories", "--workers", "2") as server:
         ask = Client(server.port)
         paths = [ticket(ask, "6") for _ in range(4)]
         assert {ask("GET", path).status for path in paths * 8} == {202}
         (tmp_path / "gate").touch()
         assert [rewards(done(ask, path)) for path in paths] == [[1.0]] * 4
         server.end()
-    finally:
-        server.process.terminate()
-        server.process.wait(LATE)
     assert (tmp_path / "judged").read_text() == "6666"
 
 
@@ -173,20 +162,18 @@ LONG = pytest.mark.slow  # it waits ten seconds for a sign of life
 
 @pytest.mark.parametrize("store", ["sqlite", pytest.param("redis", marks=LONG)])
 def test_a_ticket_is_judged_although_its_server_is_killed(store: str, tmp_path: Path) -> None:
-    with state_of(store, tmp_path) as (state, _):
-        server = Process(env_file(tmp_path, FILES), state)
-        try:
-            ask = Client(server.port)
-            path = ticket(ask, "6")
-            until((tmp_path / "judged").exists)
-            server.kill()
-            assert ask("GET", path).status == 202
-            (tmp_path / "gate").touch()
-            assert rewards(done(ask, path)) == [1.0]
-            server.kill()
-            assert rewards(ask("GET", path)) == [1.0]
-            server.end()
-        finally:
-            server.process.kill()
-            server.process.wait()
+    with (
+        state_of(store, tmp_path) as (state, _),
+        Process(env_file(tmp_path, FILES), state) as server,
+    ):
+        ask = Client(server.port)
+        path = ticket(ask, "6")
+        until((tmp_path / "judged").exists)
+        server.kill()
+        assert ask("GET", path).status == 202
+        (tmp_path / "gate").touch()
+        assert rewards(done(ask, path)) == [1.0]
+        server.kill()
+        assert rewards(ask("GET", path)) == [1.0]
+        server.end()
     assert (tmp_path / "judged").read_text() == "66"

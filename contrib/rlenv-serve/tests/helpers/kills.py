@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 from attrs import define, field
 from commands import COMMAND, env_file
@@ -68,19 +68,31 @@ def environment(folder: Path) -> Path:
 
 
 class Process:
-    """``rlenv serve`` on a port of its own, which stays the same.
+    """``rlenv serve`` on a port of its own, which stays the same; it runs for a block.
 
     Args:
         env: the env.toml.
         state: the URL.
         trajectories: the URL.
+        *more: arguments of the command.
     """
 
-    def __init__(self, env: Path, state: str, trajectories: str = "memory:") -> None:
+    def __init__(self, env: Path, state: str, trajectories: str = "memory:", *more: str) -> None:
         self.port, self.ready = reserved_port(), list[float]()
         self.command = [*COMMAND, "serve", str(env), "--port", str(self.port), "--state", state]  # fmt: skip
-        self.command += ["--trajectories", trajectories]
-        self.start()
+        self.command += ["--trajectories", trajectories, *more]
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def start(self) -> None:
         """Start it, and wait until it is ready."""
@@ -102,6 +114,16 @@ class Process:
         """As an operator ends it."""
         self.process.terminate()
         assert self.process.wait(LATE) == 0
+
+
+@contextmanager
+def two_servers(env: Path, state: str, trajectories: str) -> Iterator[list[Process]]:
+    """Servers on the same stores, which end in order unless the block raises."""
+    servers = [Process(env, state, trajectories) for _ in range(2)]
+    with servers[0], servers[1]:
+        yield servers
+        for each in servers:
+            each.end()
 
 
 def is_ready(port: int) -> bool:
@@ -237,23 +259,16 @@ def main(journal: str, trajectories: str, what: str, kills: int) -> None:
         tempfile.TemporaryDirectory() as folder,
         state_of(journal, Path(folder)) as (state, restart_journal),
         trajectories_of(trajectories, Path(folder)) as (url, restart_trajectories),
+        two_servers(environment(Path(folder)), state, url) as servers,
     ):
-        env = environment(Path(folder))
-        servers = [Process(env, state, url) for _ in range(2)]
-        try:
-            turns = itertools.cycle(servers)
-            restarts = {"server": lambda: next(turns).kill(), "journal": restart_journal, "trajectories": restart_trajectories}  # fmt: skip
-            started = time.perf_counter()
-            load, steps = kill_under_load([each.port for each in servers], restarts[what], kills)
-            rows = check_trajectories(load, url)
-            ready = [each for server in servers for each in server.ready[1:]]
-            slowest = f", ready again in {max(ready):.2f} s at most" if ready else ""
-            print(f"{journal} and {trajectories}, {kills} kills of the {what} in {time.perf_counter() - started:.0f} s: {len(load.played):,} episodes and {steps:,} steps acknowledged, each there once, and {rows:,} trajectories; {load.retried:,} requests sent again{slowest}")  # fmt: skip
-            for each in servers:
-                each.end()
-        finally:
-            for each in servers:
-                each.process.kill()
+        turns = itertools.cycle(servers)
+        restarts = {"server": lambda: next(turns).kill(), "journal": restart_journal, "trajectories": restart_trajectories}  # fmt: skip
+        started = time.perf_counter()
+        load, steps = kill_under_load([each.port for each in servers], restarts[what], kills)
+        rows = check_trajectories(load, url)
+        ready = [each for server in servers for each in server.ready[1:]]
+        slowest = f", ready again in {max(ready):.2f} s at most" if ready else ""
+        print(f"{journal} and {trajectories}, {kills} kills of the {what} in {time.perf_counter() - started:.0f} s: {len(load.played):,} episodes and {steps:,} steps acknowledged, each there once, and {rows:,} trajectories; {load.retried:,} requests sent again{slowest}")  # fmt: skip
 
 
 if __name__ == "__main__":
