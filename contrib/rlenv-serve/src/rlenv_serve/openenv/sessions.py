@@ -81,7 +81,9 @@ class OpenEnvSessions:
         Raises:
             Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as ``Sessions.get`` besides.
         """
-        session = self._open.get(id) or await self._resumed(tenant, served, id)
+        playing = (each for each in self._open.values() if each.episode == id)
+        session = self._open.get(id) or next(playing, None)
+        session = session or await self._resumed(tenant, served, id)
         if session.tenant.name != tenant.name or session.served is not served:
             raise not_found(f"there is no session {id!r:.80}")
         if attach and session.attached:
@@ -136,9 +138,6 @@ class OpenEnvSessions:
         session.attached, session.used = False, time.monotonic()
 
     async def _resumed(self, tenant: Tenant, served: Served, id: str) -> OpenEnvSession:  # noqa: A002 - as above
-        playing = next((each for each in self._open.values() if each.episode == id), None)
-        if playing is not None:
-            return playing
         await self._sessions.entry(tenant, id, served)
         await self._sessions.get(tenant, id)
         session = await self.open(tenant, served, attached=False)

@@ -38,17 +38,20 @@ class Player:
     server: Server
     session: OpenEnvSession
 
-    async def play(self, socket: WebSocket) -> bool:
-        """Answer frames, one after another; True when the client has asked for the end."""
+    async def play(self, socket: WebSocket) -> None:
+        """Answer frames, one after another, until the client is gone, or has asked for the end."""
         while True:
             with Watch(None, self.server.limits.idle):
                 message = await socket.receive()
             if message["type"] == "websocket.disconnect":
-                return False
+                return
             started = time.perf_counter()
             status, text = await self._answered(message.get("text"))
             if text is None:
-                return True
+                if self.session.own:
+                    await self.server.openenv.close(self.session)
+                await socket.close()
+                return
             await socket.send_text(text)
             self.server.metrics.request("openenv", PATH, status, time.perf_counter() - started)
 
@@ -104,21 +107,12 @@ async def talk(server: Server, socket: WebSocket) -> None:
             await socket.send_text(error_frame(problem, "SESSION_ERROR"))
             await socket.close(REFUSED)
             return
-        await _played(server, socket, session)
-
-
-async def _played(server: Server, socket: WebSocket, session: OpenEnvSession) -> None:
-    ended = False
-    try:
-        ended = await Player(server, session).play(socket)
-        if ended:
-            await socket.close()
-    except TimeoutError:
-        await socket.close(GOING_AWAY, "no frame came")
-    finally:
-        server.openenv.detach(session)
-        if ended and session.own:
-            await server.openenv.close(session)
+        try:
+            await Player(server, session).play(socket)
+        except TimeoutError:
+            await socket.close(GOING_AWAY, "no frame came")
+        finally:
+            server.openenv.detach(session)
 
 
 def socket_route(server: Server) -> WebSocketRoute:
