@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from importlib.metadata import version as version_of
 
@@ -13,7 +12,6 @@ from rlenv_serve.catalog import Served
 from rlenv_serve.http.endpoint import Call
 from rlenv_serve.http.problems import invalid, not_found
 
-AT_ONCE = 200  # references that are signed before other requests have a turn
 TYPES = {"train": "train", "training": "train", "test": "test", "testing": "test"}
 
 
@@ -53,7 +51,7 @@ async def splits(call: Call) -> object:
 
 async def tasks(call: Call) -> object:
     """All tasks of a split."""
-    return await _specs(*_split(call))
+    return await _specs(call, slice(None))
 
 
 async def num_tasks(call: Call) -> object:
@@ -69,8 +67,8 @@ async def task(call: Call) -> object:
 
 async def task_range(call: Call) -> object:
     """Some tasks of a split."""
-    asked, (served, found) = call.read(OfRange), _split(call)
-    return await _specs(served, found[asked.start : asked.stop])
+    asked = call.read(OfRange)
+    return await _specs(call, slice(asked.start, asked.stop))
 
 
 def environment(call: Call, name: str | None = None) -> Served:
@@ -82,11 +80,10 @@ def environment(call: Call, name: str | None = None) -> Served:
     catalog = call.server.catalog
     if name := name or call.path.get("env"):
         return catalog.named(name)
-    if found := catalog.get(call.header("X-Deployment").lower()):
-        return found
-    if not catalog:
+    found = catalog.get(call.header("X-Deployment").lower()) or next(iter(catalog.values()), None)
+    if found is None:
         raise not_found("this server has no environments")
-    return next(iter(catalog.values()))
+    return found
 
 
 def in_split(served: Served, split: str) -> Sequence[Task]:
@@ -115,9 +112,9 @@ def _split(call: Call) -> tuple[Served, Sequence[Task]]:
     return served, in_split(served, call.read(OfSplit).split)
 
 
-async def _specs(served: Served, tasks: Sequence[Task]) -> object:
-    made = list[dict[str, object]]()
-    for begin in range(0, len(tasks), AT_ONCE):
-        made += [served.spec(each) for each in tasks[begin : begin + AT_ONCE]]
-        await asyncio.sleep(0)
+async def _specs(call: Call, range_: slice) -> object:
+    made, (served, found) = list[dict[str, object]](), _split(call)
+    for each in found[range_]:
+        await call.server.verifier.pause()
+        made.append(served.spec(each))
     return {"tasks": made, "env_name": served.name}

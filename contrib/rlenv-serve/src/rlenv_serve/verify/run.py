@@ -113,8 +113,7 @@ class Run:
         """The results of a run that is done as JSON, in order."""
         lines = list[bytes]()
         for index in range(len(self.jobs)):
-            if index % 8 == 7:
-                await self.verifier.pause()
+            await self.verifier.pause()
             lines.append(encode(self.result(index)))
         return lines
 

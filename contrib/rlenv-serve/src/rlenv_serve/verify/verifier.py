@@ -92,9 +92,8 @@ class Verifier:
 
     def _learn(self, served: Served, verdict: Verdict) -> None:
         """What a response keeps a worker for; stages that only wait keep none."""
-        if "caller" in served.env.places:
-            self._cost[served.name] = 0.0
-            return
-        spent = sum([result.seconds for result in verdict.results])
+        spent = 0.0
+        if "caller" not in served.env.places:
+            spent = sum([result.seconds for result in verdict.results])
         old = self._cost.get(served.name, spent)
         self._cost[served.name] = old + WEIGHT * (spent - old)
