@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import msgspec
 from rlenv import ConfigError
@@ -96,15 +97,13 @@ def called(params: Mapping[str, object], depth: int) -> Action:
 
 def error_of(answer: Answer) -> dict[str, str] | None:
     """The error of a tool, as OpenEnv has it; None for a result."""
-    first = answer.messages[0] if answer.messages else {}
-    text = first.get("content")
-    if first.get("role") != "tool" or not isinstance(text, str) or not text.startswith('{"error": {'):  # fmt: skip
-        return None
-    try:
-        found = json.loads(text)["error"]
-        return {"error_type": ERRORS.get(found["type"], "execution_error"), "message": str(found["message"])}  # fmt: skip
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None  # a result that only begins like an error
+    match answer.messages:
+        case [{"role": "tool", "content": str(text)}, *_] if text.startswith('{"error": {'):
+            # A result may begin like an error.
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                found = json.loads(text)["error"]
+                return {"error_type": ERRORS.get(found["type"], "execution_error"), "message": str(found["message"])}  # fmt: skip
+    return None
 
 
 def result(answer: Answer) -> dict[str, object]:

@@ -21,6 +21,7 @@ SCHEMES: Mapping[str, object] = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "basic": {"type": "http", "scheme": "basic", "description": "The key is the password."},
 }
+ANY = {"description": "any value of JSON"}  # what ``object`` is
 RETRY = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
 
 
@@ -28,7 +29,7 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
     """The document of these operations."""
     table = [*endpoints]
     types = [kind for each in table for kind in _types(each) if kind is not None] + [Details]
-    found, components = msgspec.json.schema_components(types, schema_hook=_any, ref_template=REF.format("schemas", "{name}"))  # fmt: skip
+    found, components = msgspec.json.schema_components(types, schema_hook=lambda _: ANY, ref_template=REF.format("schemas", "{name}"))  # fmt: skip
     schemas = iter(found)
     paths: dict[str, dict[str, object]] = {}
     for each in table:
@@ -48,11 +49,6 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, object]:
 
 def _types(endpoint: Endpoint) -> tuple[object, object, object]:
     return endpoint.takes, endpoint.gives, endpoint.accepted
-
-
-def _any(_: type) -> dict[str, object]:
-    """``object`` is any value of JSON."""
-    return {"description": "any value of JSON"}
 
 
 def _operation(

@@ -75,7 +75,9 @@ class Turns:
             cost: seconds for which this will likely keep a worker; 0 where it needs none.  While several tenants ask, each
                 has no more work in the line for the workers than they do in a moment, and leaves one of them free.
         """
-        self._asks(tenant)
+        if self._last[0] != tenant:
+            self._other = self._last
+        self._last = (tenant, time.monotonic())
         if tenant not in self.waiting and self._is_free(tenant, cost):
             self._run(tenant, cost)
             return
@@ -106,24 +108,16 @@ class Turns:
         """How many wait."""
         return sum(map(len, self.waiting.values()))
 
-    def _asks(self, tenant: str) -> None:
-        if self._last[0] != tenant:
-            self._other = self._last
-        self._last = (tenant, time.monotonic())
-
     def _is_free(self, tenant: str, cost: float) -> bool:
         running = self.running.get(tenant)
         if running is None:
             return self._total() < self._limits.at_once
         if running.count >= self._limits.running or self._total() >= self._limits.at_once:
             return False
-        return not cost or self._is_alone() or self._is_within(running, cost)
-
-    def _is_within(self, running: _Running, cost: float) -> bool:
-        return running.count < self._cores - 1 or running.cost + cost <= QUEUED * self._cores
-
-    def _is_alone(self) -> bool:
-        return self._other[1] < time.monotonic() - RECENT
+        is_little = running.cost + cost <= QUEUED * self._cores
+        if not cost or is_little or running.count < self._cores - 1:
+            return True
+        return self._other[1] < time.monotonic() - RECENT  # no other tenant asks
 
     def _total(self) -> int:
         return sum([each.count for each in self.running.values()])

@@ -6,7 +6,6 @@ import asyncio
 import math
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -41,9 +40,7 @@ class Watch:
         else:
             self._alarm.set(self, min(FIRST, self._seconds), self._begin)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self._alarm.calls.pop(self, None)
         if self._looks is not None:
             self._looks.cancel()

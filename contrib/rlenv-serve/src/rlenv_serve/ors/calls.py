@@ -134,7 +134,6 @@ async def _scored(run: Run) -> object:
     """Each candidate is a turn of its tenant, as a response of ``/v1/verify`` is."""
     await run.play()
     values = [run.verdicts[number].value for number in range(len(run.jobs))]
-    if None in values:
-        unscored = [number for number, value in enumerate(values) if value is None][:10]
-        raise Problem(500, "unscored", f"the verifier failed on candidates {unscored}: the group has no scores")  # fmt: skip
+    if unscored := [number for number, value in enumerate(values) if value is None]:
+        raise Problem(500, "unscored", f"the verifier failed on candidates {unscored[:10]}: the group has no scores")  # fmt: skip
     return {"scores": [{"reward": value, "metadata": None} for value in values]}

@@ -68,10 +68,8 @@ async def stream(
     if await request.is_disconnected():
         return
     run = start()
-    while not run.done():
-        await asyncio.wait({run}, timeout=PING)
-        if not run.done():
-            yield b": ping\r\n\r\n"
+    while not (await asyncio.wait({run}, timeout=PING))[0]:
+        yield b": ping\r\n\r\n"
     yield _end_of(run)
 
 

@@ -22,7 +22,8 @@ from .problems import failed, lost
 from .session import Session
 
 logger = logging.getLogger("rlenv_serve")
-ERROR, SECONDS = '{"error": {"type": "', re.compile(r', "seconds": [0-9.e-]+(?=}}$)')  # of tools
+# Of errors of tools.
+SECONDS = re.compile(r'\A({"error": {"type": ".*), "seconds": [0-9.e-]+(?=}}\Z)', re.DOTALL)
 
 
 async def replayed(entry: Entry, served: Served | None, journal: Journal) -> Session:
@@ -76,10 +77,8 @@ async def _again(session: Session, taken: Taken) -> None:
 
 def _timeless(answer: Answer) -> bytes:
     """An answer without the seconds that errors of tools have."""
-    told = [str(each.get("content") or "") for each in answer.messages]
-    texts = [SECONDS.sub("", each) if each.startswith(ERROR) else each for each in told]
-    pairs = zip(answer.messages, texts, strict=True)
-    return replace(answer, messages=[{**each, "content": text} for each, text in pairs]).encoded()
+    told = [{**each, "content": SECONDS.sub(r"\1", str(each.get("content") or ""))} for each in answer.messages]  # fmt: skip
+    return replace(answer, messages=told).encoded()
 
 
 def digest(task: Task) -> str:

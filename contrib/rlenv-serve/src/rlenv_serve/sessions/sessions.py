@@ -60,6 +60,7 @@ class Sessions:
         self._catalog, self._journal, self._limits, self._metrics = catalog, journal, limits, metrics  # fmt: skip
         self._archive, self.turns = archive, Turns(limits)
         self._live: dict[str, Session] = {}
+        metrics.episodes.set_function(lambda: len(self._live))
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._running: set[asyncio.Task[object]] = set()
 
@@ -238,7 +239,6 @@ class Sessions:
         except TimeoutError:
             raise failed(entry.begun, f"it took more than {self._limits.deadline:g} s") from None
         self._live[entry.begun.id] = session
-        self._metrics.episodes.set(len(self._live))
         return session
 
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
@@ -295,5 +295,4 @@ class Sessions:
         """Close an episode whose lock is held."""
         if self._live.get(session.id) is session:
             del self._live[session.id]
-            self._metrics.episodes.set(len(self._live))
             await session.close()
