@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -16,7 +17,20 @@ from rlenv_serve.state.journal import Taken, unavailable
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify import tickets
 from serving import Answered, Client, running, served, single
-from ticketing import GATE, JUDGED, LATE, PATH, close_gate, done, of, rewards, slow, ticket, until
+from ticketing import (
+    GATE,
+    JUDGED,
+    LATE,
+    PATH,
+    close_gate,
+    done,
+    lose,
+    of,
+    rewards,
+    slow,
+    ticket,
+    until,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -243,3 +257,28 @@ def test_a_ticket_that_ends_or_goes_while_it_is_asked_for_is_answered_as_it_is_t
         path = ticket(ask, "6")
         journal.happens = happens
         assert ask("GET", path).status == status
+
+
+def test_a_ticket_that_is_deleted_while_another_process_takes_it_is_404(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(tickets, "LEFT", -1.0)
+    server = Server(served(slow()))
+    server.tickets.journal = journal = Between()
+    with running(server) as ask:
+        path = ticket(ask, "6")
+        lose(server)
+        journal.happens = MemoryJournal.remove
+        assert ask("GET", path).status == 404
+        assert not server.tickets.live
+
+
+def test_a_client_that_leaves_the_lines_of_a_ticket_does_not_end_it() -> None:
+    server = Server(served(slow()))
+    with running(server) as ask:
+        left = http.client.HTTPConnection("127.0.0.1", ask.port, timeout=LATE)
+        left.request("POST", PATH, json.dumps(of("free", "6")), {"Accept": "application/x-ndjson", "Idempotency-Key": "k"})  # fmt: skip
+        assert json.loads(left.getresponse().readline())["reward"] == 0.0
+        left.close()
+        assert server.tickets.live
+        GATE.set()
+        assert rewards(ask("POST", PATH, of("free", "6"), Idempotency_Key="k")) == [0.0, 1.0]
+    assert sorted(JUDGED) == ["6", "free"]

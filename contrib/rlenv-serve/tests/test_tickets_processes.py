@@ -16,7 +16,20 @@ from rlenv_serve.state import open_journal
 from rlenv_serve.verify import tickets
 from serving import Answered, Client, running, served, single
 from stores import state_of
-from ticketing import GATE, JUDGED, LATE, PATH, close_gate, done, of, rewards, slow, ticket, until
+from ticketing import (
+    GATE,
+    JUDGED,
+    LATE,
+    PATH,
+    close_gate,
+    done,
+    lose,
+    of,
+    rewards,
+    slow,
+    ticket,
+    until,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -70,13 +83,6 @@ def test_any_server_ends_a_ticket(pair: Pair, monkeypatch: pytest.MonkeyPatch) -
     assert (one("GET", path).status, two("GET", path).status) == (404, 404)
 
 
-def lose(server: Server) -> None:
-    """What is left when a process is killed: its tickets, and nobody who judges them."""
-    loop = next(iter(server.tickets.live.values()))[1].get_loop()
-    loop.call_soon_threadsafe(lambda: [task.cancel() for _, task in server.tickets.live.values()])
-    until(lambda: not server.tickets.live)
-
-
 def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(tickets, "BEAT", 0.05)
     monkeypatch.setattr(tickets, "LEFT", 0.5)
@@ -92,6 +98,21 @@ def test_a_ticket_of_a_process_that_is_gone_is_judged_by_another(pair: Pair, mon
     assert rewards(done(one, path)) == [1.0, 0.0]
     assert rewards(two("POST", PATH, asked, Idempotency_Key="k")) == [1.0, 0.0]
     assert sorted(JUDGED) == ["6", "6", "\ufffd", "\ufffd"]
+
+
+def test_what_is_done_of_a_ticket_does_not_become_less_when_another_takes_it(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(tickets, "BEAT", 0.05)
+    servers, (one, two) = pair
+    path = ticket(one, "free", "free", "6")
+    until(lambda: one("GET", path).body["done"] == 2)
+    lose(servers[0])
+    monkeypatch.setattr(tickets, "BEAT", 3_600.0)  # its first step alone says how many
+    monkeypatch.setattr(tickets, "LEFT", -1.0)
+    assert [ask("GET", path).body["done"] for ask in (two, one, two)] == [2, 2, 2]
+    assert servers[1].tickets.live
+    GATE.set()
+
+    assert rewards(done(one, path)) == [0.0, 0.0, 1.0]
 
 
 def test_a_ticket_that_nobody_can_judge_any_more_is_410(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from rlenv import Environment, stage
+from rlenv_serve import Server
 from serving import TASKS, Answered, Client
 
 PATH = "/v1/verify"
@@ -65,3 +66,10 @@ def done(ask: Client, path: str) -> Answered:
 def rewards(got: Answered) -> list[object]:
     assert got.status == 200, got
     return [each["reward"] for each in got.body["results"]]
+
+
+def lose(server: Server) -> None:
+    """What is left when a process is killed: its tickets, and nobody who judges them."""
+    loop = next(iter(server.tickets.live.values()))[1].get_loop()
+    loop.call_soon_threadsafe(lambda: [task.cancel() for _, task in server.tickets.live.values()])
+    until(lambda: not server.tickets.live)

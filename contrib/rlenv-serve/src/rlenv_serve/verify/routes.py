@@ -10,7 +10,6 @@ from starlette.responses import Response, StreamingResponse
 
 from rlenv_serve.http.answers import JSON, Json, encode
 from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
-from rlenv_serve.http.problems import not_found
 from rlenv_serve.http.watch import Watch
 
 from .requests import Item, Ticket, VerifyAnswer, VerifyRequest
@@ -31,11 +30,11 @@ async def verify(call: Call) -> object:
         ticket = await server.tickets.begin(call.tenant, asked, call.raw, key)
         live = server.tickets.live.get(ticket)
         if lines and live and not later:
-            return _streamed(*live, end=False)
+            return StreamingResponse(_lines(live[0], asyncio.shield(live[1])), media_type=LINES)
         return await _told(call, ticket, _wait(call) if later else float("inf"))
     run = await made_run(server.verifier, call.tenant, asked.environment, asked.items)
     if lines:
-        return _streamed(run, asyncio.create_task(run.play()), end=True)
+        return StreamingResponse(_lines(run, asyncio.create_task(run.play())), media_type=LINES)
     await run.play(call.request.receive)
     return _results(b",".join(await run.encoded()))
 
@@ -58,28 +57,20 @@ async def judged(call: Call, environment: str, items: Sequence[Item]) -> Run:
     return run
 
 
-def _streamed(run: Run, task: asyncio.Task[None], *, end: bool) -> Response:
-    """The results of a run as they come, one line each."""
-
-    async def lines() -> AsyncIterator[bytes]:
-        try:
-            async for line in run.lines():
-                yield line + b"\n"
-            await task  # raises what it raised: the client sees that the answer ends early
-        finally:
-            if end:
-                task.cancel()
-
-    return StreamingResponse(lines(), media_type=LINES)
+async def _lines(run: Run, task: asyncio.Future[None]) -> AsyncIterator[bytes]:
+    """The results of a run as they come, one line each; the task ends with its client."""
+    try:
+        async for line in run.lines():
+            yield line + b"\n"
+        await task  # raises what it raised: the client sees that the answer ends early
+    finally:
+        task.cancel()
 
 
 async def _told(call: Call, id: str, seconds: float) -> Response:  # noqa: A002 - of a ticket
-    tickets = call.server.tickets
     with Watch(call.request.receive):
-        entry = await tickets.wait(call.tenant, id, seconds)
-    if not (steps := await tickets.journal.steps(id)):  # it was forgotten just now
-        raise not_found(f"there is no ticket {id!r:.80}")
-    if not (last := steps[-1].answer).isdigit():  # it is done, whatever the entry said before
+        entry, last = await call.server.tickets.wait(call.tenant, id, seconds)
+    if not last.isdigit():  # it is done, whatever the entry said before
         return Response(last + b"\n", media_type=LINES) if LINES in call.header("accept") else _results(last.replace(b"\n", b","))  # fmt: skip
     headers = {"Location": f"/v1/verify/{id}", "Retry-After": "1"}
     return Response(encode(Ticket(id, int(last), int(entry.begun.task))), 202, headers, JSON)

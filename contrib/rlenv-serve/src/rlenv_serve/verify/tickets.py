@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import time
 from contextlib import suppress
-from http import HTTPStatus
+from functools import lru_cache
 from secrets import token_hex
 
 import msgspec
@@ -32,7 +32,7 @@ MOST_BYTES = 32 << 20  # of the bodies and results of these
 BEAT = 1.0  # seconds between signs of life
 LEFT = 10.0  # seconds without one after which another process takes a ticket
 POLL = 0.25  # seconds between looks at a ticket of another process
-KNOWN = 10_000  # tickets of other processes that one remembers
+KNOWN = 10_000  # steps of tickets of other processes that one remembers
 _DECODER = msgspec.json.Decoder(VerifyRequest)
 
 
@@ -47,7 +47,8 @@ class Tickets:
     def __init__(self, journal: Journal, verifier: Verifier) -> None:
         self.journal, self._verifier = journal, verifier
         self.live: dict[str, tuple[Run, asyncio.Task[None]]] = {}  # that this process judges
-        self._seen: dict[str, tuple[int, float]] = {}  # steps of others, and since when there were so many  # fmt: skip
+        # When a ticket of another process was first seen with so many steps.
+        self._since = lru_cache(KNOWN)(lambda _id, _steps: time.monotonic())
 
     async def begin(self, tenant: Tenant, asked: VerifyRequest, body: bytes, key: str) -> str:
         """The ticket of a request; the one that was begun with the same key, where there is one.
@@ -70,12 +71,11 @@ class Tickets:
             raise Problem(429, "too_many_requests", "too many requests with a ticket or an Idempotency-Key run: wait for their results, or delete tickets", Retry_After="5")  # fmt: skip
         if kept.task_digest != digest:
             raise reused()
-        if await self.journal.commit(kept.id, Taken(1, body, b"0")):
-            self._start(kept.id, 1, run)
+        await self._take(kept.id, Taken(1, body, b"0"), run)
         return kept.id
 
-    async def wait(self, tenant: Tenant, id: str, seconds: float) -> Entry:  # noqa: A002 - the field's name
-        """A ticket, when it is done or so many seconds have passed.
+    async def wait(self, tenant: Tenant, id: str, seconds: float) -> tuple[Entry, bytes]:  # noqa: A002 - the field's name # fmt: skip
+        """A ticket and the answer of its last step, when it is done or so many seconds have passed.
 
         Raises:
             Problem: 404 when there is none; 410 when the process that judged it is gone, and no other can.
@@ -86,7 +86,7 @@ class Tickets:
                 await asyncio.wait([self.live[id][1]], timeout=left)
             else:
                 await asyncio.sleep(min(left, POLL))
-        return entry
+        return entry, (await self._ends(id))[1].answer
 
     async def cancel(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         """Forget a ticket of this tenant; one that is not there is forgotten already."""
@@ -100,39 +100,38 @@ class Tickets:
         try:
             entry = await self.journal.find(id)
         except Problem:
-            self._seen.clear()  # no sign of life could be written
+            self._since.cache_clear()  # no sign of life could be written
             raise
         if entry is None or not entry.steps or entry.begun.tenant != _owner(tenant):
             raise not_found(f"there is no ticket {id!r:.80}")
-        if not entry.ended and id not in self.live and self._is_left(entry):
+        if not (entry.ended or id in self.live) and time.monotonic() - self._since(id, entry.steps) > LEFT:  # fmt: skip
             await self._resume(tenant, entry)
         return entry
 
-    def _is_left(self, entry: Entry) -> bool:
-        id_, now = entry.begun.id, time.monotonic()
-        if len(self._seen) > KNOWN:
-            self._seen.clear()
-        if self._seen.get(id_, (-1, now))[0] != entry.steps:
-            self._seen[id_] = entry.steps, now
-        return now - self._seen[id_][1] > LEFT
+    async def _ends(self, id: str) -> tuple[Taken, Taken]:  # noqa: A002 - as above
+        """Its first step and its last."""
+        if not (steps := await self.journal.steps(id)):  # it was forgotten just now
+            raise not_found(f"there is no ticket {id!r:.80}")
+        return steps[0], steps[-1]
 
     async def _resume(self, tenant: Tenant, entry: Entry) -> None:
         """Judge what a process that is gone has left."""
-        id_, steps = entry.begun.id, await self.journal.steps(entry.begun.id)
+        first, last = await self._ends(entry.begun.id)
         try:
-            asked = decode(steps[0].action, _DECODER, self._verifier.limits.depth)
+            asked = decode(first.action, _DECODER, self._verifier.limits.depth)
             run = await made_run(self._verifier, tenant, asked.environment, asked.items)  # fmt: skip
         except Problem as problem:
-            if problem.status == HTTPStatus.TOO_MANY_REQUESTS:
+            if problem.status == 429:
                 raise
             raise Problem(410, "ticket_lost", f"the server was started anew before this was judged, and cannot judge it now ({problem}): send the request again, with another Idempotency-Key if it had one") from None  # fmt: skip
-        if await self.journal.commit(id_, Taken(entry.steps + 1, b"", b"0")):
-            self._start(id_, entry.steps + 1, run)
+        await self._take(entry.begun.id, Taken(entry.steps + 1, b"", last.answer), run)
 
-    def _start(self, id: str, steps: int, run: Run) -> None:  # noqa: A002 - as above
-        self.live[id] = run, asyncio.create_task(self._play(id, steps, run))
+    async def _take(self, id: str, first: Taken, run: Run) -> None:  # noqa: A002 - as above
+        """Judge a ticket, unless another process was first; its answer has how many were done before."""
+        if await self.journal.commit(id, first):
+            self.live[id] = run, asyncio.create_task(self._play(id, first.number, int(first.answer), run))  # fmt: skip
 
-    async def _play(self, id: str, steps: int, run: Run) -> None:  # noqa: A002 - as above
+    async def _play(self, id: str, steps: int, least: int, run: Run) -> None:  # noqa: A002 - as above
         """Judge, with a sign of life each second, until a step is not taken: the ticket is done, forgotten, or of others."""
         playing, ended, results, is_ours = asyncio.create_task(run.play()), None, b"", True
         try:
@@ -141,7 +140,7 @@ class Tickets:
                     results = b"\n".join(await run.encoded())
                     ended = Ended("done", b"%d" % len(results))
                 try:
-                    step = Taken(steps + 1, b"", results or b"%d" % len(run.verdicts))
+                    step = Taken(steps + 1, b"", results or b"%d" % max(least, len(run.verdicts)))
                     is_ours, steps = await self.journal.commit(id, step, ended), steps + 1
                 except Problem:  # it is in the log
                     ended = None  # the step may be there although the answer was lost
