@@ -16,7 +16,7 @@ import pytest
 from attrs import evolve
 from commands import rlenv
 from database import PostgreSQL, postgres
-from journals import begun, opened, taken
+from journals import begun, opened, row, taken
 from rlenv import ConfigError
 from rlenv_serve import Keys, Server
 from rlenv_serve.http.problems import Problem
@@ -46,29 +46,6 @@ async def end(journal: Journal, number: int) -> None:
     each = begun(number)
     await journal.begin(each, 9_999)
     await journal.commit(each.id, taken(1), Ended("done", b"{}", row(number).encoded()))
-
-
-def row(number: int, reward: float | None = 1.0) -> Finished:
-    rollout = json.dumps({"task": {"id": "t"}, "messages": [], "trace": [], "verdict": {}})
-    return Finished(
-        f"e{number}",
-        "",
-        "sums",
-        "f",
-        "t",
-        "me",
-        0,
-        0.0,
-        1.0,
-        "done",
-        reward,
-        "",
-        1,
-        0,
-        0,
-        5,
-        rollout,
-    )
 
 
 def test_an_episode_that_has_ended_is_a_trajectory(ask: Client) -> None:

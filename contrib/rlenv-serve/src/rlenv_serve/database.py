@@ -62,11 +62,9 @@ class Database:
         answer = asyncio.wrap_future(asked)
         try:
             return await asyncio.wait_for(asyncio.shield(answer), WAIT)
-        except TimeoutError:  # it may still be done
-            self._late = answer
-            raise unavailable(f"no answer in {WAIT:g} s", self._name) from None
-        except (sa.exc.SQLAlchemyError, UnicodeError) as error:
-            raise unavailable(str(error).partition("\n")[0], self._name) from error
+        except (TimeoutError, sa.exc.SQLAlchemyError, UnicodeError) as error:
+            self._late = answer  # until it is done
+            raise unavailable(str(error).partition("\n")[0] or f"no answer in {WAIT:g} s", self._name) from error  # fmt: skip
 
     async def rows(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
         """What a query finds."""

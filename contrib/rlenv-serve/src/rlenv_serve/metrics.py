@@ -29,6 +29,7 @@ class Metrics:
         self._stages = Histogram("rlenv_stage_seconds", "Wall time of stages", ("environment", "stage"), buckets=SECONDS, registry=kept)  # fmt: skip
         self.episodes = Gauge("rlenv_episodes_open", "Episodes in memory", registry=kept)
         self.untraced = Counter("rlenv_trace_failures", "Failures to write traces", registry=kept)
+        self.unread = Gauge("rlenv_trajectories_unread", "Trajectories in the outbox that cannot be read, and stay there", registry=kept)  # fmt: skip
         self.waiting = Gauge("rlenv_requests_waiting", "Requests that wait for their turn", registry=kept)  # fmt: skip
 
     def request(self, protocol: str, route: str, status: int, seconds: float) -> None:

@@ -55,6 +55,7 @@ class Server:
         self.sessions = Sessions(catalog, self.journal, self.archive, self.limits, self.metrics)
         self.turns = self.sessions.turns
         self.metrics.waiting.set_function(lambda: self.turns.queue)
+        self.metrics.unread.set_function(lambda: len(self.archive.aside))
         self.verifier = Verifier(catalog, self.turns, self.limits, self.metrics)
         self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from rlenv_serve.state import open_journal
 from rlenv_serve.state.journal import Begun, Ended, Journal, Taken
+from rlenv_serve.trajectories.finished import Finished
 
 Opener = Callable[[], Journal]  # another process's view of the same store, where it is shared
 
@@ -22,6 +24,12 @@ def taken(number: int, *, key: str = "", answer: bytes = b'{"text": "6"}') -> Ta
 
 
 ENDED = Ended("passed", b'{"value": 1.0}', b'{"messages": []}')
+
+
+def row(number: int, reward: float | None = 1.0) -> Finished:
+    """An episode that has ended."""
+    rollout = json.dumps({"task": {"id": "t"}, "messages": [], "trace": [], "verdict": {}})
+    return Finished(f"e{number}", "", "sums", "f", "t", "me", 0, 0.0, 1.0, "done", reward, "", 1, 0, 0, 5, rollout)  # fmt: skip
 
 
 @asynccontextmanager

@@ -12,7 +12,8 @@ from .store import TrajectoryStore
 
 logger = logging.getLogger("rlenv_serve")
 RETRY = 1.0  # seconds between looks for what other processes left, or the store did not take
-PAGE = 32  # trajectories that are brought at once
+PAGE = 16  # trajectories that are brought at once
+BYTES = 4 << 20  # after so many at once, one comes alone
 
 
 class Archive:
@@ -29,7 +30,7 @@ class Archive:
     def __init__(self, journal: Journal, store: TrajectoryStore) -> None:
         self.store, self._journal = store, journal
         self._lock, self._asked, self._brought = asyncio.Lock(), 0, 0
-        self._is_open = False
+        self.aside: set[str] = set()  # names of what cannot be read, and stays in the outbox
 
     async def bring(self) -> None:
         """Bring what is in the outbox now; where the store cannot be reached, it stays there for the next time."""
@@ -39,12 +40,10 @@ class Archive:
                 return
             self._brought = self._asked
             try:
-                if not self._is_open:
-                    await self.store.open()
-                    self._is_open = True
-                while rows := await self._journal.outbox(PAGE):
-                    await self.store.append([Finished.decoded(held) for _, held in rows])
-                    await self._journal.archived([name for name, _ in rows])
+                await self.store.open()
+                count = 1
+                while rows := [each for each in await self._journal.outbox(count + len(self.aside)) if each[0] not in self.aside][:count]:  # fmt: skip
+                    count = min(2 * count, PAGE) if await self._keep(rows) else 1
             except Exception as error:  # noqa: BLE001 - the rewards stand
                 logger.warning("trajectories wait in the journal: %s", error)
 
@@ -53,3 +52,16 @@ class Archive:
         while True:
             await self.bring()
             await asyncio.sleep(RETRY)
+
+    async def _keep(self, rows: list[tuple[str, bytes]]) -> bool:
+        """Bring these; whether more may be brought at once."""
+        try:
+            made = [Finished.decoded(held) for _, held in rows]
+        except Exception as error:  # noqa: BLE001 - another version may have written anything
+            if len(rows) == 1:
+                self.aside.add(rows[0][0])
+                logger.error("trajectory %s in the outbox of --state cannot be read (%s): it stays there, and others pass it; start the rlenv that wrote it on this --state, or see Trajectories in docs/how-to/serve.md", rows[0][0], error)  # fmt: skip
+            return False
+        await self.store.append(made)
+        await self._journal.archived([name for name, _ in rows])
+        return sum(len(held) for _, held in rows) < BYTES

@@ -37,23 +37,21 @@ async def one(call: Call) -> object:
 
 async def watch(call: Call) -> object:
     """Server-sent events: each trajectory when its episode ends; ``Last-Event-ID`` continues after one."""
-    last = call.header("last-event-id")
-    if last and not (last.isdecimal() and len(last) < 19):
-        raise invalid(f"Last-Event-ID is the id of an event, not {last!r:.40}")
     newest = await call.server.archive.store.newest(None, "", 1)
-    number = int(last) if last else max((row.number for row in newest), default=0)
-    return StreamingResponse(_events(call, number), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})  # fmt: skip
+    last = call.header("last-event-id") or str(max((row.number for row in newest), default=0))
+    if not (last.isdecimal() and len(last) < 19):
+        raise invalid(f"Last-Event-ID is the id of an event, not {last!r:.40}")
+    return StreamingResponse(_events(call, int(last)), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})  # fmt: skip
 
 
 async def _events(call: Call, number: int) -> AsyncIterator[bytes]:
     store = call.server.archive.store
-    yield b": trajectories\n\n"
     while call.server.ready and not await call.request.is_disconnected():
+        yield b": ping\n\n"
         for row in await store.after(number, _scope(call.tenant)):
             number = row.number
             yield b"id: %d\nevent: trajectory\ndata: %s\n\n" % (number, encode(row.summary()))
         await asyncio.sleep(LOOK)
-        yield b": ping\n\n"
 
 
 def _scope(tenant: Tenant) -> str | None:

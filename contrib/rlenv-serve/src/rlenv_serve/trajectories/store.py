@@ -41,12 +41,14 @@ class TrajectoryStore(Database):
 
     def __init__(self, url: str) -> None:
         super().__init__("trajectories", url)
-        self.opened: list[Callable[[sa.Connection], None]] = []  # what others keep in the database
+        # What makes its table, and those that others keep in the database; until it has.
+        self.opened: list[Callable[[sa.Connection], None]] = [TABLE.metadata.create_all]
 
     async def open(self) -> None:
-        """Connect, and make the table where there is none."""
-        for made in (TABLE.metadata.create_all, *self.opened):
-            await self.alter(made)
+        """Connect, and make the tables that are missing, once."""
+        while self.opened:
+            await self.alter(self.opened[0])
+            del self.opened[0]
 
     async def append(self, rows: Sequence[Finished]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
@@ -62,17 +64,15 @@ class TrajectoryStore(Database):
 
     async def find(self, id: str, tenant: str | None) -> Finished | None:  # noqa: A002 - the field's name
         """The row of an episode of this tenant, or of any."""
-        found = await self._rows(_of(tenant).where(TABLE.c.id == id.replace("\0", NUL)))
-        return found[0] if found else None
+        return next(iter(await self._rows(_of(tenant=tenant, id=id))), None)
 
     async def after(self, number: int, tenant: str | None, limit: int = PAGE) -> list[Finished]:
         """The next rows after this number, oldest first."""
-        return await self._rows(_of(tenant).where(TABLE.c.number > number).order_by(TABLE.c.number).limit(limit))  # fmt: skip
+        return await self._rows(_of(tenant=tenant).where(TABLE.c.number > number).order_by(TABLE.c.number).limit(limit))  # fmt: skip
 
     async def newest(self, tenant: str | None, environment: str, limit: int) -> list[Finished]:
         """The newest rows, of this environment or of any if it is ""."""
-        chosen = _of(tenant).where(TABLE.c.environment == environment.replace("\0", NUL)) if environment else _of(tenant)  # fmt: skip
-        return await self._rows(chosen.order_by(TABLE.c.number.desc()).limit(limit))
+        return await self._rows(_of(tenant=tenant, environment=environment or None).order_by(TABLE.c.number.desc()).limit(limit))  # fmt: skip
 
     def scan(self) -> Iterator[Finished]:
         """All rows, oldest first; for callers without an event loop."""
@@ -85,5 +85,6 @@ class TrajectoryStore(Database):
         return [Finished(**each) for each in await self.rows(query)]
 
 
-def _of(tenant: str | None) -> sa.Select[tuple[object, ...]]:
-    return sa.select(TABLE) if tenant is None else sa.select(TABLE).where(TABLE.c.tenant == tenant)
+def _of(**wanted: str | None) -> sa.Select[tuple[object, ...]]:
+    """The rows whose columns have these values; None: any."""
+    return sa.select(TABLE).filter_by(**{name: value.replace("\0", NUL) for name, value in wanted.items() if value is not None})  # fmt: skip
