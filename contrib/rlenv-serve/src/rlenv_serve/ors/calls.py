@@ -13,6 +13,7 @@ from rlenv_serve.http.problems import Problem, invalid, not_found
 from rlenv_serve.sessions import Answer, Session
 from rlenv_serve.sessions.actions import SUBMIT, submit
 from rlenv_serve.sessions.actions import call as action_of
+from rlenv_serve.sessions.problems import FINISHED
 from rlenv_serve.state.journal import Entry
 from rlenv_serve.verify.requests import Item
 from rlenv_serve.verify.run import Run, made_run
@@ -22,6 +23,8 @@ from .blocks import Object
 from .life import opened, scores_groups, sid_of
 from .sse import HEADERS, failure, stream
 
+# Why a call is not made, by the code of the problem; others are errors of the stream.
+REASONS = {"invalid": "input_validation", FINISHED: FINISHED}
 OBJECT = msgspec.json.Decoder(dict[str, object])
 
 
@@ -88,16 +91,13 @@ async def _called(call: Call, found: Session | Entry, key: str) -> object:
     asked, id_ = call.read(ToolCall), found.begun.id
     try:
         given = decode(bytes(asked.input), OBJECT, call.server.limits.depth)
-    except Problem as problem:
-        return _no("input_validation", problem.detail)
-    if isinstance(found, Session) and (refused := _refused(found, asked.name, given)):
-        return refused
-    action = action_of(asked.name, given)
-    try:
+        if isinstance(found, Session) and (refused := _refused(found, asked.name, given)):
+            return refused
+        action = action_of(asked.name, given)
         answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
     except Problem as problem:
-        if problem.code == "episode_finished":
-            return _no("episode_finished", problem.detail)
+        if reason := REASONS.get(problem.code):
+            return _no(reason, problem.detail)
         raise
     if answer.done:
         call.server.ors.ended(id_)

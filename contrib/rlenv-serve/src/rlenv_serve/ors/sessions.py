@@ -20,6 +20,7 @@ from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem, not_found
 from rlenv_serve.keys import Tenant
 from rlenv_serve.sessions import Session, Sessions
+from rlenv_serve.sessions.sessions import start_aside
 from rlenv_serve.settings import Limits
 from rlenv_serve.state.journal import Entry
 
@@ -183,10 +184,7 @@ class OrsSessions:
 
     def run(self, work: Coroutine[object, object, object]) -> asyncio.Task[object]:
         """Work that goes on when the client that asked for it goes away."""
-        made = asyncio.create_task(work)
-        self._runs.add(made)
-        made.add_done_callback(self._runs.discard)
-        return made
+        return start_aside(work, self._runs)
 
     async def close(self) -> None:
         """Stop waiting: steps that are being taken are finished by ``Sessions``."""

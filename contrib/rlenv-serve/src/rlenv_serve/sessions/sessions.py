@@ -38,6 +38,21 @@ ARCHIVE = 1.0  # seconds that the answer to the last step waits for the store of
 LARGEST = 32 << 20  # bytes of the answer to one step
 
 
+def start_aside(work: Coroutine[object, object, T], tasks: set[asyncio.Task[object]]) -> asyncio.Task[T]:  # fmt: skip
+    """Begin what goes on when the client that asked for it goes away.
+
+    Args:
+        work: to be done.
+        tasks: have it until it is done.
+    """
+    task = asyncio.create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+    # Whoever waits has the exception, if anyone still does.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
+
+
 class Sessions:
     """The episodes of a server.
 
@@ -148,7 +163,7 @@ class Sessions:
         if await self.find(tenant, id):
             await self._journal.remove(id)
             if session := self._live.get(id):
-                self._started_aside(self._closed(session))  # a step may be running
+                start_aside(self._closed(session), self._running)  # a step may be running
 
     async def forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         """Forget an open episode whose client is gone; one that has ended stays."""
@@ -184,18 +199,7 @@ class Sessions:
 
     async def _shielded(self, work: Coroutine[object, object, T]) -> T:
         """What runs to its end although the client that asked for it goes away."""
-        return await asyncio.shield(self._started_aside(work))
-
-    def _started_aside(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._done)
-        return task
-
-    def _done(self, task: asyncio.Task[object]) -> None:
-        self._running.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waited has it, if anyone still does
+        return await asyncio.shield(start_aside(work, self._running))
 
     async def _begin(self, tenant: Tenant, begun: Begun) -> Session:
         """The journal has it first, so that episodes that hang while they begin count to the limit of their tenant."""
@@ -284,7 +288,7 @@ class Sessions:
                 about = {"gen_ai.agent.name": session.begun.agent or None, "gen_ai.conversation.id": session.id, "rlenv.environment": session.served.name, "rlenv.task.id": session.begun.task, "rlenv.tenant": session.begun.tenant or None}  # fmt: skip
                 self._metrics.trace(episode_span(session.episode), about)
             await self._let_go(session)
-            await asyncio.wait([self._started_aside(self._archive.bring())], timeout=ARCHIVE)
+            await asyncio.wait([start_aside(self._archive.bring(), self._running)], timeout=ARCHIVE)
         return answer
 
     async def _closed(self, session: Session) -> None:
