@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from growth import assert_growth
+from ors_wire import begun
 from rlenv import ConfigError, Environment
 from rlenv_serve import Catalog, Keys, Limits, Served, Server
 from rlenv_serve.http.body import decode
@@ -16,6 +17,7 @@ from rlenv_serve.http.problems import Problem
 from rlenv_serve.keys import add_key
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, episode, running, served, single, sums
+from sockets import talking
 
 
 def test_bodies_that_are_large_deep_or_no_json_are_4xx(ask: Client) -> None:
@@ -163,3 +165,30 @@ def test_the_file_of_trajectories_is_private(tmp_path: Path) -> None:
     path.chmod(0o644)
     with pytest.raises(ConfigError, match="chmod 600"):
         TrajectoryStore(f"sqlite:{path}")
+
+
+def test_what_fails_in_the_server_is_logged_and_no_protocol_tells_it(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:  # fmt: skip
+    async def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("secret")
+
+    server = Server(served(sums()))
+    with running(server) as ask:
+        id_, session = episode(ask), begun(ask)
+        with talking(ask) as talk:
+            talk("reset")
+            monkeypatch.setattr(server.sessions, "step", fail)
+            step = {"action": "submit", "answer": "6"}
+            rpc = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "submit", "arguments": {"answer": "6"}}}  # fmt: skip
+            found = [
+                ask("POST", f"/episodes/{id_}/steps", step).body,
+                ask("POST", "/mcp/sums", rpc, Mcp_Session_Id=id_).body["error"],
+                talk("step", answer="6")["data"],
+                session.call("submit", answer="6").error,
+                talk("mcp", rpc)["data"]["error"],
+            ]
+            for each in found:
+                assert "the server failed; its log says why" in str(each), found
+                assert "secret" not in str(each), found
+        logged = [each.getMessage() for each in caplog.records]
+        assert logged == ["POST /episodes/{id}/steps failed", "tools/call failed", "a frame failed", "a call of ORS failed", "tools/call failed"]  # fmt: skip
+        assert str(caplog.records[0].exc_info) != "None"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from .http.body import convert
-from .http.problems import Problem
+from .http.problems import Problem, result_or_problem
 
 INVALID_PARAMS = "invalid_params"
 CODES = {"invalid_request": -32600, "unknown_method": -32601, INVALID_PARAMS: -32602, "internal": -32603}  # fmt: skip
 REFUSED = -32000  # any other problem
-logger = logging.getLogger("rlenv_serve")
 
 Params: TypeAlias = Mapping[str, object]
 Method: TypeAlias = Callable[[Params], Awaitable[object]]
@@ -45,16 +43,16 @@ async def answered(request: RpcRequest, methods: Mapping[str, Method]) -> dict[s
         request: to one of the methods, or to another one, which is an error.
         methods: by name; what they raise is an error too.
     """
-    try:
-        method = methods.get(request.method)
-        if method is None:
-            raise Problem(404, "unknown_method", f"there is no method {request.method!r:.80}; there are {', '.join(methods)}")  # fmt: skip
-        return succeeded(await method(request.params or {}), request.id)
-    except Problem as problem:
-        return failed(problem, request.id)
-    except Exception:
-        logger.exception("%s failed", request.method[:80])
-        return failed(Problem(500, "internal", "the server failed; its log says why"), request.id)
+    found = await result_or_problem(_result(request, methods), request.method[:80])
+    if isinstance(found, Problem):
+        return failed(found, request.id)
+    return succeeded(found, request.id)
+
+
+async def _result(request: RpcRequest, methods: Mapping[str, Method]) -> object:
+    if (method := methods.get(request.method)) is None:
+        raise Problem(404, "unknown_method", f"there is no method {request.method!r:.80}; there are {', '.join(methods)}")  # fmt: skip
+    return await method(request.params or {})
 
 
 async def respond(value: object, methods: Mapping[str, Method]) -> dict[str, object]:

@@ -73,12 +73,7 @@ class Keys:
     """
 
     def __init__(self, tenants: Mapping[str, Tenant] | None = None) -> None:
-        self._tenants = tenants
-
-    @property
-    def required(self) -> bool:
-        """Whether a request needs a key."""
-        return self._tenants is not None
+        self.tenants = tenants
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Keys:
@@ -114,11 +109,11 @@ class Keys:
         Raises:
             Problem: 401 where a key is needed, and there is none or it is not known.
         """
-        if self._tenants is None:
+        if self.tenants is None:
             return LOCAL
         digest = hashlib.sha256(_given(headers).encode("utf-8", "surrogateescape")).hexdigest()
         found = None
-        for known, tenant in self._tenants.items():  # all of them, so that time tells nothing
+        for known, tenant in self.tenants.items():  # all of them, so that time tells nothing
             if hmac.compare_digest(known, digest):
                 found = tenant
         if found is None:

@@ -21,7 +21,7 @@ from rlenv_serve.server import Server
 from .answers import JSON, answer
 from .body import decode, read
 from .origin import check_origin
-from .problems import Problem, invalid
+from .problems import Problem, invalid, result_or_problem
 
 T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
@@ -133,36 +133,29 @@ class Operation:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         started, request = time.perf_counter(), Request(scope, receive)
-        status, response = CLOSED, None
+        status, what = CLOSED, f"{self.endpoint.method} {self.endpoint.path}"
         try:
-            response = await self._answered(request)
+            found = await result_or_problem(self._answered(request), what)
+            response = found.response() if isinstance(found, Problem) else found
             status = response.status_code
             await response(scope, receive, send)
         except ClientDisconnect:
-            logger.debug("%s %s: the client is gone", self.endpoint.method, self.endpoint.path)
+            logger.debug("%s: the client is gone", what)
         finally:
             seconds = time.perf_counter() - started
             self.server.metrics.request(self.endpoint.tag, self.endpoint.path, status, seconds)
 
     async def _answered(self, request: Request) -> Response:
         endpoint, server = self.endpoint, self.server
-        try:
-            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}  # fmt: skip
-            TRACEPARENT.set(headers.get("traceparent", ""))
-            check_origin(headers, keyless=not server.keys.required)
-            tenant = Tenant() if endpoint.public else server.keys.tenant(headers)
-            call = Call(server, request, tenant, headers=headers)
-            if endpoint.decoder is not None:
-                call.raw = await read(request, server.limits.body)
-                call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth, lenient=endpoint.lenient)  # fmt: skip
-            return answer(await endpoint.handler(call), endpoint.status)
-        except Problem as problem:
-            return problem.response()
-        except (ClientDisconnect, GeneratorExit):
-            raise
-        except Exception:
-            logger.exception("%s %s failed", endpoint.method, endpoint.path)
-            return Problem(500, "internal", "the server failed; its log says why").response()
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}  # fmt: skip
+        TRACEPARENT.set(headers.get("traceparent", ""))
+        check_origin(headers, keyless=server.keys.tenants is None)
+        tenant = Tenant() if endpoint.public else server.keys.tenant(headers)
+        call = Call(server, request, tenant, headers=headers)
+        if endpoint.decoder is not None:
+            call.raw = await read(request, server.limits.body)
+            call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth, lenient=endpoint.lenient)  # fmt: skip
+        return answer(await endpoint.handler(call), endpoint.status)
 
 
 def route(server: Server, endpoint: Endpoint) -> Route:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Awaitable
 from http import HTTPStatus
+from typing import TypeVar
 
 import msgspec
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+T = TypeVar("T")
+logger = logging.getLogger("rlenv_serve")
 PROBLEM = "application/problem+json"
 DETAIL = 2000  # characters
 
@@ -41,6 +47,27 @@ class Problem(Exception):
         title = HTTPStatus(self.status).phrase
         told = Details("about:blank", title, self.status, self.code, self.detail)
         return Response(msgspec.json.encode(told), self.status, self.headers, PROBLEM)
+
+
+async def result_or_problem(work: Awaitable[T], what: str) -> T | Problem:
+    """What the work gives; the ``Problem`` that it raises; for any other exception 500, and the log says which.
+
+    Args:
+        work: for a client.
+        what: it is, for the log.
+
+    Raises:
+        ClientDisconnect: nobody waits for it any more.
+    """
+    try:
+        return await work
+    except Problem as problem:
+        return problem
+    except ClientDisconnect:
+        raise
+    except Exception:
+        logger.exception("%s failed", what)
+        return Problem(500, "internal", "the server failed; its log says why")
 
 
 def not_found(what: str) -> Problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from rlenv_serve.http.body import convert
 from rlenv_serve.http.origin import check_origin
-from rlenv_serve.http.problems import Problem, invalid
+from rlenv_serve.http.problems import Problem, invalid, result_or_problem
 from rlenv_serve.http.watch import Watch
 from rlenv_serve.jsonrpc import respond
 from rlenv_serve.server import Server
@@ -25,10 +24,8 @@ from .frames import error_frame, frame, read_frame
 from .methods import methods
 from .sessions import OpenEnvSession
 
-logger = logging.getLogger("rlenv_serve")
 PATH = "/openenv/{env}/ws"
 GOING_AWAY, REFUSED = 1001, 1008  # codes of WebSocket
-FAILED = "the server failed; its log says why"
 
 
 @frozen
@@ -46,27 +43,22 @@ class Player:
             if message["type"] == "websocket.disconnect":
                 return
             started = time.perf_counter()
-            status, text = await self._answered(message.get("text"))
-            if text is None:
+            found = await result_or_problem(self._answered(message.get("text")), "a frame")
+            if found is None:
                 if self.session.own:
                     await self.server.openenv.close(self.session)
                 await socket.close()
                 return
-            await socket.send_text(text)
+            status = found.status if isinstance(found, Problem) else 200
+            await socket.send_text(error_frame(found) if isinstance(found, Problem) else found)
             self.server.metrics.request("openenv", PATH, status, time.perf_counter() - started)
 
-    async def _answered(self, text: str | None) -> tuple[int, str | None]:
-        """A status as of HTTP, for metrics, and the frame; None for the end."""
-        try:
-            asked = read_frame(text)
-            return 200, None if asked.type == "close" else await self._done(asked.type, asked.data)
-        except Problem as problem:
-            return problem.status, error_frame(problem)
-        except Exception:
-            logger.exception("a frame failed")
-            return 500, error_frame(Problem(500, "internal", FAILED))
-
-    async def _done(self, kind: str, data: object) -> str:
+    async def _answered(self, text: str | None) -> str | None:
+        """The frame that answers one; None for the end."""
+        asked = read_frame(text)
+        kind, data = asked.type, asked.data
+        if kind == "close":
+            return None
         if kind == "state":
             return frame("state", await self.server.openenv.state(self.session))
         if kind == "mcp":
@@ -92,7 +84,7 @@ class Player:
 async def talk(server: Server, socket: WebSocket) -> None:
     """Speak with one client until it, the server or its time ends."""
     try:
-        check_origin(socket.headers, keyless=not server.keys.required)
+        check_origin(socket.headers, keyless=server.keys.tenants is None)
         tenant = server.keys.tenant(socket.headers)
         served = server.catalog.named(socket.path_params["env"])
     except Problem as problem:

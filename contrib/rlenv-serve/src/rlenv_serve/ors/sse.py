@@ -8,15 +8,13 @@ always within a string.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable
 from json import JSONEncoder
 
 from starlette.requests import Request
 
-from rlenv_serve.http.problems import Problem
+from rlenv_serve.http.problems import Problem, result_or_problem
 
-logger = logging.getLogger("rlenv_serve")
 PART = 4096  # characters of one event: readers limit the length of a line
 PING = 10.0  # seconds without an event: clients give up after 30
 SPACE = "\\u0020"
@@ -70,16 +68,8 @@ async def stream(
     run = start()
     while not (await asyncio.wait({run}, timeout=PING))[0]:
         yield b": ping\r\n\r\n"
-    yield _end_of(run)
-
-
-def _end_of(run: asyncio.Task[object]) -> bytes:
     if run.cancelled():
-        return failure("the server ends: begin another session")
-    error = run.exception()
-    if error is None:
-        return result(run.result())
-    if isinstance(error, Problem):
-        return failure(error.detail)
-    logger.error("a call of ORS failed", exc_info=error)
-    return failure("the server failed; its log says why")
+        yield failure("the server ends: begin another session")
+        return
+    found = await result_or_problem(run, "a call of ORS")
+    yield failure(found.detail) if isinstance(found, Problem) else result(found)
