@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import TypeVar, cast
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from rlenv import Verdict
 from rlenv_plugin_agent.spans import Span
 
-M = TypeVar("M", Counter, Histogram)
 TRACEPARENT = ContextVar("traceparent", default="")  # header of the request that is answered
 SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300)
 
@@ -22,7 +21,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = kept = CollectorRegistry()
-        self._labeled: dict[tuple[object, ...], object] = {}
+        # There are few, and looking one up in the library is slow.
+        self._of = cache(lambda metric, *labels: metric.labels(*labels))
         self._requests = Counter("rlenv_requests", "Requests by protocol, route and status", ("protocol", "route", "status"), registry=kept)  # fmt: skip
         self._latency = Histogram("rlenv_request_seconds", "Wall time of requests", ("protocol",), buckets=SECONDS, registry=kept)  # fmt: skip
         self._verdicts = Counter("rlenv_verdicts", "Verdicts by environment and outcome", ("environment", "outcome"), registry=kept)  # fmt: skip
@@ -52,12 +52,6 @@ class Metrics:
         for (adapter, state), count in counts.items():
             found = waiting.labels(adapter) if state == "waiting" else states.labels(adapter, state)
             found.set_function(count)
-
-    def _of(self, metric: M, *labels: str) -> M:
-        """The metric with these labels; there are few, and looking one up in the library is slow."""
-        if (found := self._labeled.get((metric, *labels))) is None:
-            found = self._labeled[metric, *labels] = metric.labels(*labels)
-        return cast("M", found)
 
     def text(self) -> bytes:
         """In Prometheus's text format."""
