@@ -80,7 +80,13 @@ def test_a_sound_verifier_is_one_screen_in_every_file(written: Callable[..., Pat
     assert '<h1 class="warn">' in page(card)
 
 
-@pytest.mark.parametrize("probe", HOLES)
+OTHERS = pytest.mark.slow  # replayed in the same ways as the rest
+SAME = ("determinism.hashes", "determinism.locale", "determinism.threads", "robustness.total")
+
+
+@pytest.mark.parametrize(
+    "probe", [pytest.param(probe, marks=[OTHERS] * (probe in SAME)) for probe in HOLES]
+)
 def test_every_finding_replays_to_the_same_reward(written: Callable[..., Path], probe: str) -> None:
     written(f"{HEAD}\ndef score(response, answer):\n    {HOLES[probe]}\n")
 

@@ -11,7 +11,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 import pytest
-from commands import everyday, rlenv, serve
+from commands import everyday, rlenv, serve, within
 from serving import Answered, Client
 
 
@@ -49,9 +49,9 @@ def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
     ],
 )
 def test_what_cannot_be_served_says_why(env: Path, arguments: tuple[str, ...], says: str) -> None:
-    ran = rlenv("serve", *(each.replace("ENV", str(env)) for each in arguments))
+    ran = within("serve", *(each.replace("ENV", str(env)) for each in arguments))
 
-    assert ran.returncode == 2, ran
+    assert ran.exit_code == 2, ran
     assert says in ran.stderr
 
 

@@ -66,7 +66,10 @@ async def patient(step: Callable[[], Awaitable[Answer]]) -> Answer:
     return await step()
 
 
-@pytest.mark.parametrize("gone", ["killed", "stopped"])
+STOPPED = pytest.param("stopped", marks=pytest.mark.slow)  # each answer is waited for in vain
+
+
+@pytest.mark.parametrize("gone", ["killed", STOPPED])
 def test_while_it_is_away_a_step_is_503_and_after_that_it_is_taken(
     store: RedisServer, gone: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

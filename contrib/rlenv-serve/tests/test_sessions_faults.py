@@ -244,10 +244,12 @@ async def lives(found: Sessions, episodes: int) -> int:
     return len(gc.get_objects())
 
 
-@pytest.mark.parametrize("durable", [False, True])
+MANY = pytest.mark.slow  # 10,000 episodes are played
+
+
 @pytest.mark.parametrize(
-    "episodes",
-    [100, pytest.param(2_500, marks=pytest.mark.slow)],  # slow: 10,000 episodes are played
+    ("episodes", "durable"),
+    [(100, True), *(pytest.param(2_500, durable, marks=MANY) for durable in (False, True))],
 )
 def test_episodes_that_ended_and_expired_leave_nothing(
     env: Environment, tmp_path: Path, durable: bool, episodes: int

@@ -99,13 +99,25 @@ BROKEN: list[tuple[str, Any, dict[str, Any]]] = [
 ]
 
 
+LONG = (world.PatientGolf, world.Hogs)
+
+
 def called(case: tuple[str, Any, dict[str, Any]]) -> str:
     law, stage, _ = case
     act = getattr(stage, "act", None)
     return f"{law}-{act.__name__ if act else type(stage).__name__}"
 
 
-@pytest.mark.parametrize(("law", "stage", "settings"), BROKEN, ids=[called(c) for c in BROKEN])
+PATIENT = pytest.mark.slow  # computes for many seconds, as another of its law does for one
+
+
+@pytest.mark.parametrize(
+    ("law", "stage", "settings"),
+    [
+        pytest.param(*case, id=called(case), marks=[PATIENT] * isinstance(case[1], LONG))
+        for case in BROKEN
+    ],
+)
 def test_a_broken_stage_is_caught_by_its_law(
     law: str, stage: Any, settings: dict[str, Any]
 ) -> None:

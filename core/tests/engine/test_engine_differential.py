@@ -217,12 +217,13 @@ def test_verdicts_survive_json(tree):
 
 
 KILLERS = ("exit", "sleep")
+KILLS = pytest.mark.slow  # a worker ends ten times
 
 
 @pytest.mark.parametrize("order", KILLERS)
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param("first", marks=pytest.mark.slow), "any", "pipeline"],  # kills a worker ten times
+    [*(pytest.param(kind, marks=KILLS) for kind in ("first", "any")), "pipeline"],
 )
 def test_a_stage_that_kills_its_worker_is_the_same_fault_in_every_way(kind, order):
     """Between two sound stages, one of them inline, and with a response that spares it."""

@@ -218,7 +218,12 @@ while True:
 }
 
 
-@pytest.mark.parametrize("name", HIDES)
+LONG = ("no number", "no number in the first slot")  # eight seconds each, as "no deadline"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[SLOW] * (name in LONG)) for name in HIDES]
+)
 @pytest.mark.parametrize("stage", SINGLE)
 def test_an_item_that_hides_from_its_deadline_is_ended_by_the_caller(stage, name, tmp_path):
     code = attack(str(tmp_path / "ran"), f"{HIDES[name]}\nimport time\ntime.sleep(3600)")

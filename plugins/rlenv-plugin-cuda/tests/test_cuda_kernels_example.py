@@ -17,7 +17,7 @@ from rlenv_plugin_cuda.reading import kernel_of
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "kernels"
 LANGUAGES = ("numba", "triton", "cuda")
 ENDLESS = "never ends"
-ALL = pytest.mark.slow  # all rows; every fourth is run always
+ALL = pytest.mark.slow  # all rows; every eighth is run always
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def test_the_same_task_is_asked_in_every_language() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=ALL)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=ALL)])
 def test_every_reward_is_the_one_that_its_label_wants(
     env: Environment, lang: str, every: int
 ) -> None:

@@ -55,7 +55,11 @@ def kernel(body: str) -> str:
     return f"@cuda.jit\ndef k(a, o):\n{lines}{PLAN}"
 
 
-@pytest.mark.parametrize("source", [TREE, SHUFFLE], ids=["tree", "shuffle"])
+@pytest.mark.parametrize(
+    "source",
+    [pytest.param(TREE, marks=pytest.mark.slow), SHUFFLE],  # compiled for four seconds
+    ids=["tree", "shuffle"],
+)
 def test_sums_are_right(source: str, lowered: Any) -> None:
     found = lowered(source, {"a": A}, {"o": ("f8", (1,))}, zero=True)
 

@@ -252,6 +252,7 @@ def both(run_kernel: Any, lines: list[str], count: int) -> list[Any]:
     return [each.outputs[0] for each in found]
 
 
+@pytest.mark.slow  # numba compiles a hundred expressions
 def test_expressions_have_the_bits_of_compiled_code(run_kernel: Any) -> None:
     lines = [f"o[{place}, i] = {each}" for place, each in enumerate(EXPRESSIONS)]
 

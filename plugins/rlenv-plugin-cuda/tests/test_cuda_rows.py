@@ -32,6 +32,9 @@ def kernel(body: str) -> str:
     return f"@cuda.jit\ndef k(x, o):\n    i = cuda.threadIdx.x\n{lines}{PLAN}"
 
 
+NJIT = pytest.param("njit", marks=pytest.mark.slow)  # each is compiled
+
+
 @pytest.mark.parametrize("backend", ["interpreter", "njit"])
 @pytest.mark.parametrize("name", sorted(HONEST))
 def test_rows_are_read_and_written(name: str, backend: str, run_kernel: Any) -> None:
@@ -41,7 +44,7 @@ def test_rows_are_read_and_written(name: str, backend: str, run_kernel: Any) -> 
     assert np.array_equal(found.outputs[0].reshape(X.shape), X.sum(1, keepdims=True) + 0 * X)
 
 
-@pytest.mark.parametrize("backend", ["interpreter", "njit"])
+@pytest.mark.parametrize("backend", ["interpreter", NJIT])
 @pytest.mark.parametrize("name", sorted(WRONG))
 def test_what_is_wrong_with_a_row_is_found(name: str, backend: str, run_kernel: Any) -> None:
     kind, body = WRONG[name]

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import frozen
+from click.testing import CliRunner, Result
+from rlenv_cli.app import cli
 from serving import Client, until
 
 COMMAND = [sys.executable, "-m", "rlenv"]
@@ -45,6 +47,11 @@ def rlenv(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*COMMAND, *arguments], capture_output=True, text=True, timeout=LATE, check=False
     )
+
+
+def within(*arguments: str) -> Result:
+    """The same in this process, where the process is not what is tested."""
+    return CliRunner().invoke(cli, arguments)
 
 
 @frozen
