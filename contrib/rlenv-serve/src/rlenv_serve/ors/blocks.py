@@ -64,9 +64,8 @@ def flat(messages: Sequence[Mapping[str, object]]) -> list[Object]:
 
 def response(messages: Sequence[Mapping[str, object]]) -> str | None:
     """The text of the last message of the assistant; None without one."""
-    for each in reversed(messages):
-        if each.get("role") == "assistant":
-            found = each.get("blocks")
-            inner = found if isinstance(found, Sequence) else []
-            return "".join(str(block.get("text", "")) for block in inner if isinstance(block, Mapping) and block.get("type") == "text")  # fmt: skip
-    return None
+    found = [each.get("blocks") for each in messages if each.get("role") == "assistant"]
+    if not found:
+        return None
+    inner = found[-1] if isinstance(found[-1], Sequence) else []
+    return "".join(str(block.get("text", "")) for block in inner if isinstance(block, Mapping) and block.get("type") == "text")  # fmt: skip

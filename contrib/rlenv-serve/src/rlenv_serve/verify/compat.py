@@ -6,9 +6,8 @@ None of them has a number for "unscored". OpenRLHF and slime ask again after 503
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from statistics import fmean, median
+from statistics import fmean, median, stdev
 from typing import Annotated
 
 import msgspec
@@ -150,11 +149,6 @@ def _figures(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
     return {f"{name}/{column}": of(values) for name, of in FIGURES.items() for column, values in columns.items()}  # fmt: skip
 
 
-def _deviation(values: Sequence[float]) -> float:
-    mean = fmean(values)
-    return math.sqrt(math.fsum((each - mean) ** 2 for each in values) / max(1, len(values) - 1))
-
-
 def _task(call: Call, prompt: str, label: object, index: int) -> str | NewTask:
     match call.request.query_params.get("label", "task"), label:
         case "answer", _:
@@ -226,7 +220,7 @@ def _objects(values: object) -> Iterator[Mapping[str, object]]:
     return (each for each in values if isinstance(each, Mapping)) if isinstance(values, list) else iter(())  # fmt: skip
 
 
-FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min, "median": median, "std": _deviation}  # fmt: skip
+FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min, "median": median, "std": lambda values: stdev(values) if len(values) > 1 else 0.0}  # fmt: skip
 _OPEN = msgspec.json.Decoder(dict[str, object])
 ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("POST", "/compat/openrlhf/{env}", openrlhf, "Rewards as OpenRLHF asks for them", OpenRlhfRequest, OpenRlhfAnswer, tag=TAG, errors=(404, 503), query=LABEL),
