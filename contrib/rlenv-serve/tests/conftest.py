@@ -10,18 +10,23 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
+from database import PostgreSQL, postgres
 from rlenv_serve import Server
-from serving import Client, Clock, broken, running, served, single, sums
+from serving import Client, Clock, broken, catalog_of, running, single, sums
 
 
 @pytest.fixture
 def ask() -> Iterator[Client]:
     """A server of three environments in memory, without keys."""
-    catalog = served(sums(), single(), broken())
-    with running(Server(catalog)) as client:
+    with catalog_of(sums(), single(), broken()) as catalog, running(Server(catalog)) as client:
         yield client
-    for each in catalog.values():
-        each.env.close()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[PostgreSQL]:
+    """A PostgreSQL of the file's own."""
+    with postgres() as found:
+        yield found
 
 
 @pytest.fixture

@@ -7,17 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rlenv import Environment, stage
+from rlenv import Environment
 from rlenv_serve import Keys, Server
 from rlenv_serve.keys import add_key
-from serving import SECRET, TASKS, Client, running, served
-
-
-@stage(where="inline")
-def breaks(visible: str, answer: str) -> bool:
-    if visible == "break":
-        raise RuntimeError(f"the judge is down, and the answer was {SECRET}")
-    return visible == answer
+from serving import SECRET, TASKS, Client, breaks, running, served
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ import asyncio
 import signal
 import threading
 import weakref
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from database import PostgreSQL, postgres
+from database import PostgreSQL
 from kills import Process, environment
 from rlenv_serve import database
 from rlenv_serve.database import Database
@@ -21,12 +20,6 @@ from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import Client, until
 
 LATE = 60.0  # seconds in which whatever is waited for has happened
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[PostgreSQL]:
-    with postgres() as found:
-        yield found
 
 
 def play(ask: Client) -> str:

@@ -13,16 +13,16 @@ from rlenv import Environment
 from rlenv_plugin_agent import Harness, tool
 from rlenv_serve import Server
 from rlenv_serve.ors.blocks import message
-from serving import SECRET, TASKS, Client, broken, running, same, served, single, sums
+from serving import SECRET, TASKS, Client, broken, catalog_of, running, same, served, single, sums
 
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Client]:
-    catalog = served(sums(), talk(), echoes(), single(), broken())
-    with running(Server(catalog)) as client:
+    with (
+        catalog_of(sums(), talk(), echoes(), single(), broken()) as catalog,
+        running(Server(catalog)) as client,
+    ):
         yield client
-    for each in catalog.values():
-        each.env.close()
 
 
 def test_a_session_is_an_episode_with_a_reward_at_its_end(ask: Client) -> None:

@@ -18,7 +18,7 @@ from rlenv import Environment, stage
 from rlenv_serve import Limits, Server
 from rlenv_serve.ors import sse
 from rlenv_serve.state.memory import MemoryJournal
-from serving import TASKS, Client, running, same, served, sums, until
+from serving import TASKS, Client, catalog_of, running, same, served, sums, until
 
 # White space of every sort, lone surrogates, what JSON escapes, and lengths around the border of a part.
 TEXTS = st.one_of(
@@ -30,11 +30,8 @@ TEXTS = st.one_of(
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Client]:
-    catalog = served(echoes(), sums())
-    with running(Server(catalog)) as client:
+    with catalog_of(echoes(), sums()) as catalog, running(Server(catalog)) as client:
         yield client
-    for each in catalog.values():
-        each.env.close()
 
 
 def arrived(text: str) -> None:

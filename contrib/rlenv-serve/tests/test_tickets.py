@@ -16,7 +16,7 @@ from rlenv_serve.keys import add_key
 from rlenv_serve.state.journal import Taken, unavailable
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify import tickets
-from serving import Answered, Client, running, served, single
+from serving import Answered, Client, running, served, single, until
 from ticketing import (
     GATE,
     JUDGED,
@@ -29,7 +29,6 @@ from ticketing import (
     rewards,
     slow,
     ticket,
-    until,
 )
 
 

@@ -14,7 +14,7 @@ from kills import Process
 from rlenv_serve import Server
 from rlenv_serve.state import open_journal
 from rlenv_serve.verify import tickets
-from serving import Answered, Client, running, served, single
+from serving import Answered, Client, running, served, single, until
 from stores import state_of
 from ticketing import (
     GATE,
@@ -28,7 +28,6 @@ from ticketing import (
     rewards,
     slow,
     ticket,
-    until,
 )
 
 

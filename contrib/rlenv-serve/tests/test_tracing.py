@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from rlenv_plugin_agent.spans import Span
 from rlenv_serve import Server
 from rlenv_serve.tracing import Tracer
-from serving import SECRET, Client, broken, episode, running, served, sums
+from serving import SECRET, Client, broken, catalog_of, episode, running, served, sums
 from tracing_env import PARENT, nested, verify
 
 
@@ -33,11 +33,11 @@ class Traced:
 
 @pytest.fixture
 def traced() -> Iterator[Traced]:
-    catalog = served(sums(), nested(), broken())
-    with running(server := Server(catalog)) as ask:
+    with (
+        catalog_of(sums(), nested(), broken()) as catalog,
+        running(server := Server(catalog)) as ask,
+    ):
         yield Traced(ask, server)
-    for each in catalog.values():
-        each.env.close()
 
 
 def about(span: ReadableSpan) -> Mapping[str, Any]:
@@ -168,17 +168,16 @@ def test_names_that_no_protocol_takes_do_not_break_a_trace() -> None:
 
 
 def test_an_episode_that_is_replayed_is_traced_when_it_ends_and_no_more(tmp_path: Path) -> None:
-    catalog, kept = served(sums()), sqlite(tmp_path)
-    with running(Server(catalog, journal=kept())) as ask:
-        id_ = episode(ask)
-        ask("POST", f"/episodes/{id_}/steps", {"action": "add", "a": 3, "b": 3})
-    for times in (1, 0):
-        with running(server := Server(catalog, journal=kept())) as ask:
-            traced, end = Traced(ask, server), {"action": "submit", "answer": "6"}
-            for _ in range(3):  # the second and third are answered as the first was
-                assert ask("POST", f"/episodes/{id_}/steps", end, Idempotency_Key="k").status == 200
-            assert ask("GET", f"/episodes/{id_}/reward").body["reward"] == 1.0
-        roots = [each for each in traced.spans() if each.name == "episode"]
-        assert len(roots) == times
-    for each in catalog.values():
-        each.env.close()
+    with sums() as env:
+        catalog, kept = served(env), sqlite(tmp_path)
+        with running(Server(catalog, journal=kept())) as ask:
+            path = f"/episodes/{episode(ask)}"
+            ask("POST", f"{path}/steps", {"action": "add", "a": 3, "b": 3})
+        for times in (1, 0):
+            with running(server := Server(catalog, journal=kept())) as ask:
+                traced, end = Traced(ask, server), {"action": "submit", "answer": "6"}
+                for _ in range(3):  # the second and third are answered as the first was
+                    assert ask("POST", f"{path}/steps", end, Idempotency_Key="k").status == 200
+                assert ask("GET", f"{path}/reward").body["reward"] == 1.0
+            roots = [each for each in traced.spans() if each.name == "episode"]
+            assert len(roots) == times

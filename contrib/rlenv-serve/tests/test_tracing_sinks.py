@@ -13,7 +13,7 @@ from rlenv_plugin_agent.spans import Span
 from rlenv_serve import Server
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.tracing import Tracer, begin
-from serving import running, served, sums, until
+from serving import catalog_of, running, sums, until
 from tracing_env import nested, verify
 
 
@@ -64,23 +64,21 @@ def test_a_sink_that_fails_is_counted_and_told_once_and_no_client_sees_it(
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")  # nobody is there
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
-    catalog = served(sums(), nested())
-    server = Server(catalog)
-    end = begin(target, server.metrics)
-    with running(server) as ask:
+    with catalog_of(sums(), nested()) as catalog:
+        server = Server(catalog)
+        end = begin(target, server.metrics)
+        with running(server) as ask:
 
-        def fails_again(before: float) -> bool:
-            assert verify(ask, "0").body["results"][0]["reward"] == 1.0
-            return failures(server.metrics) > before
+            def fails_again(before: float) -> bool:
+                assert verify(ask, "0").body["results"][0]["reward"] == 1.0
+                return failures(server.metrics) > before
 
-        until(lambda: fails_again(0.0))
-        until(lambda: fails_again(1.0))
-        assert b"rlenv_trace_failures_total" in ask("GET", "/metrics").body
-    end()
+            until(lambda: fails_again(0.0))
+            until(lambda: fails_again(1.0))
+            assert b"rlenv_trace_failures_total" in ask("GET", "/metrics").body
+        end()
     told = [each.message.lower() for each in caplog.records if each.name == "rlenv_serve"]
     # OpenTelemetry has two sorts of complaint that say so, and where it has little time it makes both.
     sorts = [each.partition(" code:")[0] for each in told if says.lower() in each]
     assert sorts, told
     assert len({*sorts}) == len(sorts), told
-    for each in catalog.values():
-        each.env.close()

@@ -7,16 +7,15 @@ import http.client
 import json
 import re
 import signal
-import subprocess
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from click.testing import Result
-from commands import rlenv, within
-from database import PostgreSQL, postgres
+from commands import rlenv, together, within
+from database import PostgreSQL
 from journals import begun, opened, row, taken
 from rlenv import ConfigError
 from rlenv_serve import Keys, Server
@@ -120,12 +119,6 @@ def test_who_watches_sees_each_once_and_goes_on_after_a_break(ask: Client) -> No
     assert [id_ for _, id_ in [*events(1, number)][1:]] == [second]
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[PostgreSQL]:
-    with postgres() as found:
-        yield found
-
-
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgresql"])
 def test_a_store_keeps_each_row_once_and_in_order(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -168,11 +161,8 @@ def test_postgresql_without_its_driver_says_what_to_install(
 def test_processes_that_start_together_make_one_table(tmp_path: Path) -> None:
     url = f"sqlite:{tmp_path}/t.sqlite"
     code = f"import asyncio; from rlenv_serve.trajectories.store import TrajectoryStore as S; asyncio.run(S({url!r}).open())"
-    started = [
-        subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(3)
-    ]
 
-    assert [each.communicate()[1] for each in started] == [b""] * 3
+    assert together(code, 3) == [""] * 3
 
 
 def test_no_row_is_lost_or_doubled_when_postgresql_is_killed(cluster: PostgreSQL) -> None:

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from functools import partial
 from importlib.resources import files
 from itertools import count
@@ -21,7 +20,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from database import PostgreSQL, postgres
+from commands import together
+from database import postgres
 from rlenv import ConfigError, Environment
 from rlenv_serve import Served, Server
 from rlenv_serve.configuration import store
@@ -32,12 +32,6 @@ from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, TASKS, broken, episode, fails, running, served, sums
 
 DATABASES, HEAD = count(), r1.revision
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[PostgreSQL]:
-    with postgres() as found:
-        yield found
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -203,9 +197,8 @@ def test_processes_that_start_together_make_the_table_once(url: str) -> None:
         "import asyncio; from functools import partial; from rlenv_serve.trajectories.store import TrajectoryStore as S; "
         f"from rlenv_serve.configuration.store import migrate; s = S({url!r}); s.opened.append(migrate); asyncio.run(s.open()); asyncio.run(s.close())"
     )
-    begun = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(2)]  # fmt: skip
 
-    assert [each.communicate()[1] for each in begun] == [b""] * 2
+    assert together(code, 2) == [""] * 2
     with engine_of(url).begin() as connection:
         assert connection.execute(sa.select(MADE.c.version_num)).scalars().all() == [HEAD]
         migrate(connection)

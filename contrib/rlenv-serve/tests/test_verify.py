@@ -17,7 +17,7 @@ import pytest
 from rlenv import Environment, Outcome, stage
 from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.keys import add_key
-from serving import SECRET, TASKS, Answered, Client, running, served, single, until
+from serving import SECRET, TASKS, Answered, Client, breaks, running, served, single, until
 
 PATH = "/v1/verify"
 
@@ -133,13 +133,6 @@ def test_a_verifier_that_fails_is_no_zero_and_says_why_to_the_operator_alone(
         assert SECRET in theirs.body["results"][1]["message"]
         assert b'outcome="unscored:error"} 2.0' in boss("GET", "/metrics").body
         assert b'rlenv_stage_seconds_count{environment="failing",stage="breaks"} 6.0' in boss("GET", "/metrics").body  # fmt: skip
-
-
-@stage(where="inline")
-def breaks(visible: str, answer: str) -> bool:
-    if visible == "break":
-        raise RuntimeError(f"the judge is down, and the answer was {SECRET}")
-    return visible == answer
 
 
 def failing() -> Environment:

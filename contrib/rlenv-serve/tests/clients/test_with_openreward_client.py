@@ -25,7 +25,7 @@ from rlenv_serve.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
 from rlenv_serve.ors import sse
 from rlenv_serve.state.memory import MemoryJournal
-from serving import SECRET, Client, broken, running, served, sums
+from serving import SECRET, Client, broken, catalog_of, running, served, sums
 
 pytest.importorskip("openreward", reason="openreward is not installed here: `make test-trainers` runs this")  # fmt: skip
 
@@ -48,11 +48,8 @@ def connected(url: str, key: str | None = "any") -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Client]:
-    catalog = served(sums(), talk(), echoes(), broken())
-    with running(Server(catalog)) as ask:
+    with catalog_of(sums(), talk(), echoes(), broken()) as catalog, running(Server(catalog)) as ask:
         yield ask
-    for each in catalog.values():
-        each.env.close()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from ors_wire import echoes, slow_environment, talk
 from rlenv_serve import Keys, Server
 from rlenv_serve.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
-from serving import SECRET, Client, broken, running, served, sums
+from serving import SECRET, Client, broken, catalog_of, running, served, sums
 
 pytest.importorskip("ors", reason="ors-sdk is not installed here: `make test-trainers` runs this")
 
@@ -24,11 +24,8 @@ from ors.client._types import AuthenticationError, ToolCallError
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Client]:
-    catalog = served(sums(), talk(), echoes(), broken())
-    with running(Server(catalog)) as ask:
+    with catalog_of(sums(), talk(), echoes(), broken()) as catalog, running(Server(catalog)) as ask:
         yield ask
-    for each in catalog.values():
-        each.env.close()
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 from rlenv import Environment, Task
 from rlenv_plugin_agent import Harness
 from rlenv_serve import Server
-from serving import SECRET, add, broken, running, same, served, sums
+from serving import SECRET, add, broken, catalog_of, running, same, sums
 
 pytest.importorskip("trl", reason="TRL is not installed here: `make test-trainers` runs this")
 pytest.importorskip("openreward", reason="openreward is not installed here: `make test-trainers` runs this")  # fmt: skip
@@ -38,13 +38,10 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server of sums with a tool, a verifier that fails, and one task to train on."""
     harness = Harness("tool-use", tools=[add])
     seven = Environment("seven", same, [Task("Say 7.", answer="7", id="s")], tables={"harness": harness})  # fmt: skip
-    catalog = served(sums(), broken(), seven)
-    with running(Server(catalog)) as ask:
+    with catalog_of(sums(), broken(), seven) as catalog, running(Server(catalog)) as ask:
         for name in ("OPENREWARD_SESSION_URL", "OPENREWARD_API_URL"):
             monkeypatch.setenv(name, ask.url)  # the client asks sessions.HOST without
         yield ask.url
-    for each in catalog.values():
-        each.env.close()
 
 
 def rollout(spec: Any, *calls: tuple[str, dict[str, object]]) -> Any:

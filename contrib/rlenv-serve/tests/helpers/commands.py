@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from attrs import frozen
@@ -52,6 +52,15 @@ def rlenv(*arguments: str) -> subprocess.CompletedProcess[str]:
 def within(*arguments: str) -> Result:
     """The same in this process, where the process is not what is tested."""
     return CliRunner().invoke(cli, arguments)
+
+
+def together(program: str, count: int) -> list[str]:
+    """What so many processes that run a program of Python at the same time write to standard error."""
+    with ExitStack() as stack:
+        started = [subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) for _ in range(count)]  # fmt: skip
+        for each in started:
+            stack.callback(each.kill)
+        return [each.communicate(timeout=LATE)[1] for each in started]
 
 
 @frozen

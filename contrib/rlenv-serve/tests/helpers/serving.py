@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import uvicorn
@@ -137,6 +137,13 @@ def fails(visible: str) -> float:
     raise RuntimeError(f"the judge is down, and the answer was {SECRET}")
 
 
+@stage(where="inline")
+def breaks(visible: str, answer: str) -> bool:
+    if visible == "break":
+        raise RuntimeError(f"the judge is down, and the answer was {SECRET}")
+    return visible == answer
+
+
 TASKS = [
     Task(f"What is {n} + {n}?", answer=str(n + n), id=f"t{n}", split="train" if n < 8 else "test")
     for n in range(10)
@@ -161,6 +168,13 @@ def broken() -> Environment:
 def served(*environments: Environment) -> Catalog:
     """A catalog of these."""
     return Catalog([Served(each.name, each) for each in environments])
+
+
+@contextmanager
+def catalog_of(*environments: Environment) -> Iterator[Catalog]:
+    """A catalog of these, which are closed at the end of the block."""
+    with ExitStack() as stack:
+        yield served(*(stack.enter_context(each) for each in environments))
 
 
 def episode(ask: Client, task: str = "t3", environment: str = "sums") -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable
 
 from rlenv import Environment, stage
 from rlenv_serve import Server
-from serving import TASKS, Answered, Client
+from serving import TASKS, Answered, Client, until
 
 PATH = "/v1/verify"
 LATE = 60.0  # seconds in which whatever is waited for has happened
@@ -48,13 +46,6 @@ def ticket(ask: Client, *responses: str, **headers: str) -> str:
     assert got.status == 202, got
     assert got.headers["location"] == f"{PATH}/{got.body['ticket']}"
     return got.headers["location"]
-
-
-def until(is_so: Callable[[], object]) -> None:
-    ends = time.monotonic() + LATE
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
 
 
 def done(ask: Client, path: str) -> Answered:
