@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from rlenv_plugin_agent.spans import Span
-from rlenv_serve import Server
+from rlenv_serve import Server, tracing
 from rlenv_serve.metrics import Metrics
 from rlenv_serve.tracing import Tracer, begin
 from serving import catalog_of, running, sums, until
@@ -50,11 +52,27 @@ def quiet() -> Iterator[None]:
     log.handlers[:], log.propagate = handlers, propagate
 
 
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a server opens for its traces, and leaves to the end of its process, is closed."""
+    opened = list[Any]()
+
+    def kept(*given: Any, **named: Any) -> Any:
+        opened.append(open(*given, **named))  # noqa: SIM115 - closed below
+        return opened[-1]
+
+    monkeypatch.setattr(tracing, "open", kept, raising=False)
+    yield
+    for each in opened:
+        with suppress(OSError):  # a full disk does not take the rest, either
+            each.close()
+
+
 def failures(metrics: Metrics) -> float:
     return metrics.registry.get_sample_value("rlenv_trace_failures_total") or 0.0
 
 
-@pytest.mark.usefixtures("quiet")
+@pytest.mark.usefixtures("quiet", "files")
 @pytest.mark.parametrize(
     ("target", "says"), [("/dev/full", "No space left"), ("otlp", "failed to export")]
 )
