@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from rlenv import Environment
 from rlenv_serve import Keys, Server
 from rlenv_serve.keys import add_key
+from rlenv_serve.verify import compat
 from serving import SECRET, TASKS, Client, breaks, running, served
 
 
@@ -140,6 +142,14 @@ def test_nemo_gym_gets_figures_of_rollouts_without_masked_samples(ask: Client) -
     assert ask("POST", path, {"verify_responses": wild}).body["key_metrics"] == {"mean/reward": 0.0}
     assert ask("POST", path, {"verify_responses": [{"_ng_task_index": []}]}).status == 422
     assert ask("POST", path, {"verify_responses": [6]}).status == 422
+
+
+def test_deviations_of_many_columns_cost_little() -> None:
+    began = time.thread_time()
+    found = [compat.FIGURES["std"]([1e-300 * number, 1e99]) for number in range(30_000)]
+
+    assert time.thread_time() - began < 0.5  # 0.03; with fractions 1.6
+    assert {*found} == {pytest.approx(1e99 / 2**0.5)}
 
 
 @pytest.mark.parametrize(
