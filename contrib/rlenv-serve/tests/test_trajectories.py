@@ -8,7 +8,9 @@ import json
 import re
 import signal
 import sys
+import tracemalloc
 from collections.abc import Generator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -297,6 +299,29 @@ def test_in_memory_the_oldest_rows_make_room(monkeypatch: pytest.MonkeyPatch) ->
         await store.close()
 
     asyncio.run(use())
+
+
+def test_a_list_of_large_trajectories_takes_little_memory(tmp_path: Path) -> None:
+    peaks = list[int]()
+
+    async def use() -> None:
+        store = TrajectoryStore(f"sqlite:{tmp_path}/t.sqlite")
+        await store.open()
+        for number in range(40):
+            await store.append([evolve(row(number), rollout="x" * 1_000_000)])
+        for found in (partial(store.newest, None, "", 1_000), partial(store.after, 0, None)):
+            tracemalloc.reset_peak()
+            assert len(await found()) == 40
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        assert [len(each.rollout) for each in await asyncio.to_thread(lambda: [*store.scan()])] == [1_000_000] * 40  # fmt: skip
+        await store.close()
+
+    tracemalloc.start()
+    try:
+        asyncio.run(use())
+    finally:
+        tracemalloc.stop()
+    assert max(peaks) < 10_000_000
 
 
 def test_sql_reaches_the_rows_and_no_file(tmp_path: Path) -> None:

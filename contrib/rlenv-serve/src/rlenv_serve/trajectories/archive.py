@@ -30,6 +30,7 @@ class Archive:
     def __init__(self, journal: Journal, store: TrajectoryStore) -> None:
         self.store, self._journal = store, journal
         self._lock, self._asked, self._brought = asyncio.Lock(), 0, 0
+        self._count = 1  # that come at once now
         self.aside: set[str] = set()  # names of what cannot be read, and stays in the outbox
 
     async def bring(self) -> None:
@@ -41,9 +42,8 @@ class Archive:
             self._brought = self._asked
             try:
                 await self.store.open()
-                count = 1
-                while rows := [each for each in await self._journal.outbox(count + len(self.aside)) if each[0] not in self.aside][:count]:  # fmt: skip
-                    count = min(2 * count, PAGE) if await self._keep(rows) else 1
+                while rows := [each for each in await self._journal.outbox(self._count + len(self.aside)) if each[0] not in self.aside][: self._count]:  # fmt: skip
+                    self._count = min(2 * self._count, PAGE) if await self._keep(rows) else 1
             except Exception as error:  # noqa: BLE001 - the rewards stand
                 logger.warning("trajectories wait in the journal: %s", error)
 

@@ -34,7 +34,8 @@ class Finished(Kept):
         calls: of tools.
         tools: different ones that were called.
         tokens: that the policy sampled; estimated where it did not tell.
-        rollout: JSON, as ``rlenv_plugin_agent.records`` writes it; it has what only the operator may see.
+        rollout: JSON, as ``rlenv_plugin_agent.records`` writes it; it has what only the operator may see; "" in a
+            list.
         number: in the order in which they ended, from 1; 0 before it is kept.
     """
 
@@ -54,7 +55,7 @@ class Finished(Kept):
     calls: int
     tools: int
     tokens: int
-    rollout: str
+    rollout: str = ""
     number: int = 0
 
     def summary(self) -> dict[str, object]:

@@ -23,6 +23,7 @@ TABLE = sa.Table(
     sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
     *[sa.Column(each.name, KINDS[str(each.type)], unique=each.name == "id" or None, index=each.name == "tenant") for each in fields(Finished) if each.name != "number"],
 )  # fmt: skip
+SUMMARY = [each for each in TABLE.c if each.name != "rollout"]
 PAGE = 500  # rows of one query
 NUL = "\ufffd"  # in place of NUL, which PostgreSQL does not take
 HELD = 64 << 20  # bytes of rows in memory: the oldest make room
@@ -66,18 +67,18 @@ class TrajectoryStore(Database):
         """The row of an episode of this tenant, or of any."""
         return next(iter(await self._rows(_of(tenant=tenant, id=id))), None)
 
-    async def after(self, number: int, tenant: str | None, limit: int = PAGE) -> list[Finished]:
-        """The next rows after this number, oldest first."""
-        return await self._rows(_of(tenant=tenant).where(TABLE.c.number > number).order_by(TABLE.c.number).limit(limit))  # fmt: skip
+    async def after(self, number: int, tenant: str | None, limit: int = PAGE, columns: Sequence[sa.Column[Any]] = SUMMARY) -> list[Finished]:  # fmt: skip
+        """The next rows after this number, oldest first, without their rollouts."""
+        return await self._rows(_of(tenant=tenant).with_only_columns(*columns).where(TABLE.c.number > number).order_by(TABLE.c.number).limit(limit))  # fmt: skip
 
     async def newest(self, tenant: str | None, environment: str, limit: int) -> list[Finished]:
-        """The newest rows, of this environment or of any if it is ""."""
-        return await self._rows(_of(tenant=tenant, environment=environment or None).order_by(TABLE.c.number.desc()).limit(limit))  # fmt: skip
+        """The newest rows, of this environment or of any if it is "", without their rollouts."""
+        return await self._rows(_of(tenant=tenant, environment=environment or None).with_only_columns(*SUMMARY).order_by(TABLE.c.number.desc()).limit(limit))  # fmt: skip
 
     def scan(self) -> Iterator[Finished]:
         """All rows, oldest first; for callers without an event loop."""
         number = 0
-        while page := asyncio.run(self.after(number, None)):
+        while page := asyncio.run(self.after(number, None, columns=[*TABLE.c])):
             yield from page
             number = page[-1].number
 
