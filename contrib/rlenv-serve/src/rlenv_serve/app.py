@@ -40,24 +40,21 @@ DOCUMENT = Endpoint("GET", "/openapi.json", openapi, "The OpenAPI document", pub
 class Application(Starlette):
     """The server's application, which finds paths without parameters by one look-up: most requests have one."""
 
-    exact: Mapping[tuple[str, str], ASGIApp] = {}
+    exact: Mapping[tuple[object, object], ASGIApp] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        found = None
-        if scope["type"] == "http":
-            found = self.exact.get((scope["method"], scope["path"]))
+        found = self.exact.get((scope.get("method"), scope.get("path")))
         await (found or super().__call__)(scope, receive, send)
 
 
 def application(server: Server) -> Starlette:
     """The server as an ASGI application, which opens the server when it starts and closes it when it ends."""
 
-    handlers = {404: _missing, 405: _missing}
     for served in server.catalog.values():
         check_names(served)
     made = [route(server, each) for each in (DOCUMENT, *ENDPOINTS)]
-    app = Application(routes=[socket_route(server), *made], lifespan=lambda _: server.running(), exception_handlers=handlers)  # fmt: skip
+    app = Application(routes=[socket_route(server), *made], lifespan=lambda _: server.running(), exception_handlers=dict.fromkeys((404, 405), _missing))  # fmt: skip
     app.exact = {
         (method, each.path): each.app
         for each in made

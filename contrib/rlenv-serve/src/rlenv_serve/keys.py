@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -112,14 +112,12 @@ class Keys:
         if self.tenants is None:
             return LOCAL
         digest = hashlib.sha256(_given(headers).encode("utf-8", "surrogateescape")).hexdigest()
-        found = None
-        for known, tenant in self.tenants.items():  # all of them, so that time tells nothing
-            if hmac.compare_digest(known, digest):
-                found = tenant
-        if found is None:
+        # All are compared, so that time tells nothing.
+        found = [tenant for known, tenant in self.tenants.items() if hmac.compare_digest(known, digest)]  # fmt: skip
+        if not found:
             needs = "send a key of this server as X-API-Key, or as `Authorization: Bearer KEY`"
             raise Problem(401, "unauthorized", needs, WWW_Authenticate="Bearer")
-        return found
+        return found[0]
 
 
 def _given(headers: Mapping[str, str]) -> str:
@@ -144,13 +142,10 @@ def add_key(path: str | os.PathLike[str], tenant: str, *, answers: bool, operato
         raise ConfigError(f"a tenant is named with letters, digits, '.', '_' and '-', not {tenant!r:.80}")  # fmt: skip
     key = f"rlenv_{secrets.token_urlsafe(32)}"
     digest = hashlib.sha256(key.encode()).hexdigest()
-    lines: Sequence[str] = [
-        "", "[[key]]", f'tenant = "{tenant}"', f'sha256 = "{digest}"',
-        *[f"{name} = true" for name, said in (("answers", answers), ("operator", operator)) if said],
-    ]  # fmt: skip
+    rights = "".join(f"{name} = true\n" for name, said in (("answers", answers), ("operator", operator)) if said)  # fmt: skip
     try:
         with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8") as file:  # fmt: skip
-            file.write("\n".join(lines) + "\n")
+            file.write(f'\n[[key]]\ntenant = "{tenant}"\nsha256 = "{digest}"\n{rights}')
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; name another file") from None
     return key

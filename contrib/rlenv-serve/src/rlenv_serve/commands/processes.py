@@ -37,10 +37,8 @@ class Processes:
                 while len(self._started) < self._count:
                     self._start()
                 time.sleep(LOOK)
-                for process, since in [*self._started.items()]:
-                    if process.poll() is None:
-                        continue
-                    del self._started[process]
+                for process in [each for each in self._started if each.poll() is not None]:
+                    since = self._started.pop(process)
                     if time.monotonic() - since < SOON and process.returncode > 0:
                         click.echo("rlenv: a process of the server cannot start, for the reason above", err=True)  # fmt: skip
                         return 1

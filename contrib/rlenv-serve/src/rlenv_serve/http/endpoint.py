@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 import msgspec
-from attrs import define, field, frozen
+from attrs import Factory, define, field, frozen
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -116,11 +116,7 @@ class Endpoint:
     headers: dict[str, str] = field(factory=dict)
     query: dict[str, str] = field(factory=dict)
     media: tuple[str, ...] = (JSON,)
-    decoder: msgspec.json.Decoder[object] | None = field(init=False, repr=False, eq=False)
-
-    @decoder.default
-    def _decoder(self) -> msgspec.json.Decoder[object] | None:
-        return None if self.takes is None else msgspec.json.Decoder(self.takes)
+    decoder: msgspec.json.Decoder[object] | None = field(default=Factory(lambda self: None if self.takes is None else msgspec.json.Decoder(self.takes), takes_self=True), init=False, repr=False, eq=False)  # fmt: skip
 
 
 @frozen

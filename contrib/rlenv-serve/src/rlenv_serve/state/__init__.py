@@ -23,15 +23,13 @@ def open_journal(url: str) -> Journal:
     if url == "memory:":
         return MemoryJournal()
     if kind == "sqlite" and rest:
-        from .sqlite import SqliteJournal
-        from .sqlite_file import prepare
+        from . import sqlite, sqlite_file
 
-        prepare(rest)
-        return SqliteJournal(rest)
+        sqlite_file.prepare(rest)
+        return sqlite.SqliteJournal(rest)
     if kind in ("redis", "rediss", "unix"):
-        from .redis import RedisJournal
-        from .redis import prepare as reach
+        from . import redis
 
-        reach(url)
-        return RedisJournal(url)
+        redis.prepare(url)
+        return redis.RedisJournal(url)
     raise ConfigError(f"--state names no store with {kind!r:.40}: write {URLS}")

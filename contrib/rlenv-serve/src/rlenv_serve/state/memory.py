@@ -54,8 +54,7 @@ class MemoryJournal:
             return None
         if begun.key:
             self._by_key[begun.tenant, begun.key] = begun.id
-        written = time.monotonic()
-        self._kept[begun.id], self._open[begun.id] = _Kept(begun, written), begun.tenant
+        self._kept[begun.id], self._open[begun.id] = _Kept(begun, time.monotonic()), begun.tenant
         return begun
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name

@@ -126,8 +126,7 @@ class RedisJournal:
         return await self._asked(self._scripts[name](args=given, client=self._link))
 
     async def _ask(self, *command: str | int) -> object:
-        asked: Awaitable[object] = self._link.execute_command(*command)  # type: ignore[no-untyped-call] # of redis-py
-        return await self._asked(asked)
+        return await self._asked(self._link.execute_command(*command))  # type: ignore[no-untyped-call] # of redis-py
 
     @property
     def _link(self) -> Redis:

@@ -69,9 +69,7 @@ def _make(path: str) -> None:
     with TemporaryDirectory(dir=os.path.dirname(path) or ".") as folder:  # which others cannot read
         new = os.path.join(folder, "new")
         with closing(sqlite3.connect(new, isolation_level=None)) as link:
-            link.execute("PRAGMA journal_mode = WAL")
-            for statement in SCHEMA:
-                link.execute(statement)
+            link.executescript("; ".join(("PRAGMA journal_mode = WAL", *SCHEMA)))
         os.chmod(new, 0o600)
         with suppress(FileExistsError):
             os.link(new, path)
@@ -93,8 +91,7 @@ def check_owner(option: str, path: str) -> None:
 
 def _check_tables(path: str, link: sqlite3.Connection) -> None:
     try:
-        (application,) = link.execute("PRAGMA application_id").fetchone()
-        (version,) = link.execute("PRAGMA user_version").fetchone()
+        application, version = link.execute("SELECT * FROM pragma_application_id, pragma_user_version").fetchone()  # fmt: skip
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise

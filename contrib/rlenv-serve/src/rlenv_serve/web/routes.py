@@ -10,11 +10,10 @@ from msgspec.structs import asdict
 from rlenv import Environment
 from starlette.responses import Response
 
-from rlenv_serve.catalog import Served, stages
+from rlenv_serve.catalog import stages
 from rlenv_serve.episodes.routes import state_of
 from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import not_found
-from rlenv_serve.state.journal import Entry
 
 KINDS = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript", "views.js": "text/javascript"}  # fmt: skip
 HEADERS = {
@@ -40,24 +39,14 @@ async def asset(call: Call) -> object:
 async def environments(call: Call) -> object:
     """Each environment with its parts: tasks (T), harness (H), verifier (V), state (S) and configuration (C).  All but T are the operator's."""
     operator, catalog = call.tenant.operator, call.server.catalog
-    return {"environments": [_environment(each, operator=operator) for each in catalog.values()]}
+    return {"environments": [{"name": each.name, "fingerprint": each.env.fingerprint, "parts": _parts(each.env, operator=operator)} for each in catalog.values()]}  # fmt: skip
 
 
 async def episodes(call: Call) -> object:
     """The newest episodes of this tenant, or of all for an operator."""
     tenant = call.tenant
     found = await call.server.journal.recent(None if tenant.operator else tenant.name, RECENT)
-    return {"episodes": [_episode(each) for each in found]}
-
-
-def _episode(entry: Entry) -> dict[str, object]:
-    begun = entry.begun
-    return {**asdict(state_of(entry)), "environment": begun.environment, "agent_id": begun.agent, "began": begun.created}  # fmt: skip
-
-
-def _environment(served: Served, *, operator: bool) -> dict[str, object]:
-    parts = _parts(served.env, operator=operator)
-    return {"name": served.name, "fingerprint": served.env.fingerprint, "parts": parts}
+    return {"episodes": [{**asdict(state_of(each)), "environment": each.begun.environment, "agent_id": each.begun.agent, "began": each.begun.created} for each in found]}  # fmt: skip
 
 
 def _parts(env: Environment, *, operator: bool) -> dict[str, str]:
