@@ -51,6 +51,10 @@ class Served:
         """Changes with the tasks and with what verifies them; 16 hex digits."""
         return hmac.new(self._key, f"{self.env.fingerprint} {self.env.tasks.sha256}".encode(), "sha256").hexdigest()[:16]  # fmt: skip
 
+    def digest(self, task: Task) -> str:
+        """Changes with the task, its answer included, and tells nothing of it."""
+        return hmac.new(self._key, _canonical([task.id, task.prompt, task.answer, task.info, task.split]), "sha256").hexdigest()  # fmt: skip
+
     def task(self, id: str) -> Task:  # noqa: A002 - the field's name
         """The task of this id.
 
@@ -120,5 +124,5 @@ def stages(slots: Sequence[Slot], depth: int = 0) -> Iterator[str]:
             yield from stages(slot.stage.slots, depth + 1)
 
 
-def _canonical(value: Mapping[str, object]) -> bytes:
+def _canonical(value: object) -> bytes:
     return json.dumps(plain(value), sort_keys=True).encode()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 
 from msgspec.structs import replace
-from rlenv import Task, VerifierFault
-from rlenv.authoring import plain
+from rlenv import VerifierFault
 from rlenv_plugin_agent import Episode
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.answers import encode
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Entry, Journal, Taken
 
@@ -45,7 +42,7 @@ async def replayed(entry: Entry, served: Served | None, journal: Journal) -> Ses
         task = served.task(begun.task)
     except Problem:
         raise lost("its task is no longer there") from None
-    if digest(task) != begun.task_digest:
+    if served.digest(task) != begun.task_digest:
         raise lost("its task has changed")
     session = Session(begun, served, Episode(served.env))
     try:
@@ -79,9 +76,3 @@ def _timeless(answer: Answer) -> bytes:
     """An answer without the seconds that errors of tools have."""
     told = [{**each, "content": SECONDS.sub(r"\1", str(each.get("content") or ""))} for each in answer.messages]  # fmt: skip
     return replace(answer, messages=told).encoded()
-
-
-def digest(task: Task) -> str:
-    """Of what a task holds, whatever its id; hex digits."""
-    held = encode(plain([task.prompt, task.answer, task.info]))
-    return hashlib.sha256(held).hexdigest()

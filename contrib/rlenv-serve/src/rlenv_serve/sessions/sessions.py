@@ -26,7 +26,7 @@ from rlenv_serve.trajectories.archive import Archive
 from .actions import END, Action
 from .answers import Answer, decode_verdict
 from .problems import FINISHED, FULL, failed, reused
-from .replay import digest, replayed
+from .replay import replayed
 from .session import Session, answered
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class Sessions:
             Problem: 429 for too many open episodes, or requests that wait; 503 when it cannot begin; 409 when the key was used for another one, or
                 its episode has ended.
         """
-        begun = Begun(id or token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), digest(task), seed, agent, time.time(), key)  # fmt: skip
+        begun = Begun(id or token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), served.digest(task), seed, agent, time.time(), key)  # fmt: skip
         async with self.turns.of(tenant.name):
             return await self._shielded(self._begin(tenant, begun))
 
