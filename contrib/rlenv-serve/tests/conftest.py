@@ -36,3 +36,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     for module in ("ors.sessions", "state.age", "state.memory"):
         monkeypatch.setattr(f"rlenv_serve.{module}.time", made)
     return made
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database that outlives a process."""
+    if request.param == "postgresql":
+        return str(request.getfixturevalue("cluster").empty())
+    (tmp_path / "c.sqlite").touch(0o600)
+    return f"sqlite:{tmp_path}/c.sqlite"

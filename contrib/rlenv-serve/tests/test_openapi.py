@@ -89,6 +89,8 @@ def _with_names(document: Any) -> Any:
     schemas["VerifyRequest"]["properties"]["environment"] = {"enum": ["sums", "single"]}
     schemas["NewEpisode"]["properties"]["environment"] = {"enum": ["sums", "single", ""]}
     schemas["NewEpisode"]["properties"]["task_id"] = {"enum": ["t1", "sums/t1"]}
+    schemas["Baselines"]["properties"]["environment"] = {"enum": ["sums", "single"]}
+    schemas["Baselines"]["properties"]["results"]["propertyNames"] = {"enum": ["t1", "t2"]}
     schemas["Item"]["properties"]["task"]["anyOf"].append({"enum": ["t1"]})
     for found in document["paths"].values():
         for operation in found.values():

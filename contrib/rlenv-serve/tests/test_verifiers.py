@@ -10,7 +10,6 @@ import sys
 import time
 from functools import partial
 from importlib.resources import files
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,34 +20,19 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from commands import together
-from database import postgres
+from database import engine_of, postgres
 from rlenv import ConfigError, Environment
 from rlenv_serve import Served, Server
 from rlenv_serve.configuration import store
-from rlenv_serve.configuration.migrations.versions import r1
-from rlenv_serve.configuration.store import MADE, SCRIPTS, VERIFIERS, migrate, started
+from rlenv_serve.configuration.store import HEAD, MADE, SCRIPTS, VERIFIERS, migrate, started
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.trajectories.store import TrajectoryStore
 from serving import SECRET, TASKS, broken, episode, fails, running, served, sums
 
-DATABASES, HEAD = count(), r1.revision
 
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database."""
-    if request.param == "sqlite":
-        return f"sqlite:{tmp_path}/c.sqlite"
-    whole, name = request.getfixturevalue("cluster").url, f"verifiers{next(DATABASES)}"
-    engine = sa.create_engine(whole.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)  # fmt: skip
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    return str(whole).replace("/postgres", f"/{name}")
-
-
-def engine_of(url: str) -> sa.Engine:
-    place = url.replace("sqlite:", "sqlite:///").replace("postgresql:", "postgresql+psycopg:")
-    return sa.create_engine(place, poolclass=sa.NullPool)
+@pytest.fixture
+def url(database_url: str) -> str:
+    return database_url
 
 
 def serve(url: str, *given: Served) -> list[dict[str, object]]:
@@ -151,7 +135,7 @@ def test_data_stays_when_a_later_revision_changes_the_table(
     shutil.copytree(str(files("rlenv_serve") / "configuration" / "migrations"), folder)
     (folder / "versions" / "later.py").write_text(LATER.format(last=HEAD, then=then))
     monkeypatch.setattr(store, "SCRIPTS", str(folder))
-    monkeypatch.setattr(r1, "revision", "9999")
+    monkeypatch.setattr(store, "HEAD", "9999")
     if then == "pass":
         serve(url, Served("sums", sums()))
     else:
@@ -183,7 +167,7 @@ def test_tables_of_a_newer_revision_are_left_alone_and_the_log_says_so(
 def test_a_table_of_another_program_is_an_error_and_left_alone(url: str) -> None:
     serve(url)
     with engine_of(url).begin() as connection:
-        for table in ("verifiers", MADE.name):
+        for table in ("baselines", "tasks", "verifiers", MADE.name):
             connection.exec_driver_sql(f"DROP TABLE {table}")
         connection.exec_driver_sql("CREATE TABLE verifiers (mine TEXT)")
     with pytest.raises(Problem, match="verifiers"):

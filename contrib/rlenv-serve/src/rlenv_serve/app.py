@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from . import health, mcp
+from .configuration import routes as configuration
 from .episodes import routes as episodes
 from .http.endpoint import Call, Endpoint, route
 from .http.openapi import document
@@ -25,7 +26,7 @@ from .verify import routes as verify
 from .web import routes as web
 
 # Paths that begin with a parameter come last.
-PARTS = (health, web, episodes, trajectories, openenv, mcp, verify, compat, ors)
+PARTS = (health, web, episodes, trajectories, configuration, openenv, mcp, verify, compat, ors)
 ENDPOINTS: Sequence[Endpoint] = [each for part in PARTS for each in part.ENDPOINTS]
 
 

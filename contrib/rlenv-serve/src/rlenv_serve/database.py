@@ -27,6 +27,11 @@ PRAGMAS = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchr
 LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7162110)"}
 
 
+def storable(text: str) -> str:
+    """A text without NUL and half surrogates, which databases do not take."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
 class Database:
     """One thread talks to it, a daemon: a database that never answers does not keep the process.
 

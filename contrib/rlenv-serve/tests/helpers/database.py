@@ -10,10 +10,20 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from serving import reserved_port
+
+DATABASES = count()
+
+
+def engine_of(url: str) -> sa.Engine:
+    """Connections to a database as `--trajectories` names it, one for each use."""
+    place = url.replace("sqlite:", "sqlite:///").replace("postgresql:", "postgresql+psycopg:")
+    return sa.create_engine(place, poolclass=sa.NullPool)
 
 
 def programs() -> Path:
@@ -44,6 +54,13 @@ class PostgreSQL:
     @property
     def url(self) -> str:
         return f"postgresql://rlenv@127.0.0.1:{self.port}/postgres"
+
+    def empty(self) -> str:
+        """The URL of a new database, with nothing in it."""
+        name = f"test{next(DATABASES)}"
+        with engine_of(self.url).connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(f"CREATE DATABASE {name}")  # fmt: skip
+        return self.url.replace("/postgres", f"/{name}")
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(

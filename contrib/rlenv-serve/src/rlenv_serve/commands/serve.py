@@ -42,7 +42,7 @@ BACKLOG = 2048  # connections
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
 @click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
 @click.option("--sandboxes", metavar="MIN:MAX", help="How many sandboxes run programs, in all processes of the server together: more start while programs wait, up to MAX, and idle ones end until MIN are left; N is short for N:N. By default each process has up to 2 of its own, or RLENV_SANDBOX_SLOTS.")  # fmt: skip
-@click.option("--trajectories", metavar="URL", help="Where episodes that have ended are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
+@click.option("--trajectories", metavar="URL", help="Where episodes that have ended, verifiers and baselines are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
 @click.option("--trace", metavar="FILE|otlp", help="Write a trace of each episode and each response of /v1/verify: lines of JSON to FILE, or otlp, to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.")  # fmt: skip
 @click.option("--state", default="memory:", show_default=True, envvar="RLENV_STATE", show_envvar=True, metavar="URL", help=f"Where episodes are kept: {URLS}.")  # fmt: skip
 def command(

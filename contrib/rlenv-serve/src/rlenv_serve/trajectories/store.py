@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from attrs import asdict, fields
 
-from rlenv_serve.database import Database
+from rlenv_serve.database import Database, storable
 
 from .finished import Finished
 
@@ -25,7 +25,6 @@ TABLE = sa.Table(
 )  # fmt: skip
 SUMMARY = [each for each in TABLE.c if each.name != "rollout"]
 PAGE = 500  # rows of one query
-NUL = "\ufffd"  # in place of NUL, which PostgreSQL does not take
 HELD = 64 << 20  # bytes of rows in memory: the oldest make room
 USED = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
 
@@ -54,14 +53,15 @@ class TrajectoryStore(Database):
     async def append(self, rows: Sequence[Finished]) -> None:
         """Keep rows, all or none; one that is kept already stays as it is."""
         # A text with NUL or half a surrogate would wait in the journal for ever, and all others behind it.
-        values = [{name: value.replace("\0", NUL).encode("utf-8", "replace").decode() if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
+        values = [{name: storable(value) if isinstance(value, str) else value for name, value in asdict(row).items() if name != "number"} for row in rows]  # fmt: skip
         await self.run(partial(self._append, values))
 
     def _append(self, values: list[dict[str, object]], connection: sa.Connection) -> None:
         connection.execute(self.insert(TABLE).on_conflict_do_nothing(index_elements=["id"]), values)  # fmt: skip
         oldest = sa.select(TABLE.c.number).order_by(TABLE.c.number).limit(PAGE)
-        while connection.engine.url.database is None and connection.exec_driver_sql(USED).scalar_one() > HELD:  # fmt: skip
-            connection.execute(sa.delete(TABLE).where(TABLE.c.number.in_(oldest)))
+        left: int = connection.engine.url.database is None  # in memory, other tables may hold all
+        while left and connection.exec_driver_sql(USED).scalar_one() > HELD:
+            left = connection.execute(sa.delete(TABLE).where(TABLE.c.number.in_(oldest))).rowcount
 
     async def find(self, id: str, tenant: str | None) -> Finished | None:  # noqa: A002 - the field's name
         """The row of an episode of this tenant, or of any."""
@@ -88,4 +88,4 @@ class TrajectoryStore(Database):
 
 def _of(**wanted: str | None) -> sa.Select[tuple[object, ...]]:
     """The rows whose columns have these values; None: any."""
-    return sa.select(TABLE).filter_by(**{name: value.replace("\0", NUL) for name, value in wanted.items() if value is not None})  # fmt: skip
+    return sa.select(TABLE).filter_by(**{name: storable(value) for name, value in wanted.items() if value is not None})  # fmt: skip

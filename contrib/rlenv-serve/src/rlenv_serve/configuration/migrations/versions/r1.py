@@ -10,18 +10,18 @@ import sqlalchemy as sa
 revision, down_revision = "0001", None
 
 
-def verifiers(make: Callable[..., Any]) -> Any:
-    """What ``make`` gives for the name and the columns of the table: ``schema`` makes an object of them, and ``upgrade`` a table."""
+def tables(make: Callable[..., Any]) -> list[Any]:
+    """What ``make`` gives for the name and the columns of each table: the store makes objects of them, and ``upgrade`` tables."""
     keys = [sa.Column(name, sa.Text, primary_key=True) for name in ("environment", "fingerprint")]
     numbers = [sa.Column(name, sa.Float, nullable=False) for name in ("pass_mark", "first_started", "last_started")]  # fmt: skip
-    return make("verifiers", *keys, sa.Column("stages", sa.Text, nullable=False), *numbers)
+    return [make("verifiers", *keys, sa.Column("stages", sa.Text, nullable=False), *numbers)]
 
 
 def upgrade() -> None:
     """Make the table."""
     from alembic import op  # slow to import, and not needed for an object
 
-    verifiers(op.create_table)
+    tables(op.create_table)
 
 
 def downgrade() -> None:
