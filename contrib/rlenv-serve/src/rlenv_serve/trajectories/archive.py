@@ -20,7 +20,7 @@ class Archive:
     """Keeps the trajectory of each episode that ends.
 
     The journal has it in its outbox, from the commit of the last step until the store has it.  So it does not matter which
-    process ended the episode, nor when the store can be reached again.
+    process ended the episode, nor when the store can be reached again.  What cannot be read stays in the outbox.
 
     Args:
         journal: whose outbox it empties.
