@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 OUT ?= out
 # A third of the time of most tests is waiting, for a deadline or another process, so there are more of them than cores.
-JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
+JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 VERDICTS ?= 1000000
 TRAINERS ?= trl verl verifiers verifiers0 inspect gymnasium openenv openenv0 ray reasoning_gym mcp mcp2 openreward ors
 

@@ -95,6 +95,7 @@ def test_every_file_is_written_and_a_finding_replays_to_the_same_reward(home: Pa
     assert "findings" in (home / "a.svg").read_text()
 
 
+@pytest.mark.slow  # pytest starts twice; test_audit_rendered.py runs one emitted test
 def test_the_emitted_tests_fail_until_the_hole_is_closed(home: Path) -> None:
     call("audited:leaky", "--tasks-from", "tasks.jsonl", "--only", "baselines.constant", "--emit-tests", "holes")  # fmt: skip
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "holes"]

@@ -76,6 +76,7 @@ def test_math_is_paid_in_fifteen_languages_with_thought_in_channels_and_as_json(
     clean(audited(OWN / "math" / "env.toml", TEXTS, 15, right_of(OWN / "math" / "right.jsonl")))
 
 
+@pytest.mark.slow  # an audit with every probe of texts, in fifteen languages
 def test_constraints_hold_in_fifteen_languages_behind_thought_and_in_channels() -> None:
     right = right_of(OWN / "languages" / "right.jsonl")
     clean(audited(OWN / "languages" / "env.toml", TEXTS, 15, right))

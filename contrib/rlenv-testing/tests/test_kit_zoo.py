@@ -143,7 +143,7 @@ SOUND: list[tuple[Any, Examples, dict[str, Any]]] = [
 @pytest.mark.parametrize(
     ("stage", "examples", "settings"),
     [
-        pytest.param(*row, id=type(row[0]).__name__, marks=[SLOW] * (number in (2, 3, 4, 5)))
+        pytest.param(*row, id=type(row[0]).__name__, marks=[SLOW] * (number >= 2))
         for number, row in enumerate(SOUND)
     ],
 )

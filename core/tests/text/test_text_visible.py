@@ -137,6 +137,7 @@ def test_decreasing_runs_do_not_take_longer() -> None:
     assert_growth(lambda: read(small), lambda: read(large))
 
 
+@pytest.mark.slow  # nine megabytes; that cost is linear is tested for smaller texts
 def test_ten_megabytes_come_to_an_end() -> None:
     text = ("prose <b> `code` </b>\n```\n<think>\n```\n" * 30_000 + "</think>\n4 ") * 8
     assert len(text) > 9_000_000

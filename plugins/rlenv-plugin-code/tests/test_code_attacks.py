@@ -48,7 +48,7 @@ SHARE = {
 SLOW = ("docker", "docker+gvisor")
 LONG = ("c: ", "javascript: ", "search: ", "waiting: ")
 ENDLESS = [pytest.mark.slow]  # most of these run to a deadline; "bombs: " and others like them stay
-CONTAINER = [pytest.mark.slow]  # a container for each program takes ten times as long as a jail
+CONTAINER = [pytest.mark.slow]  # a container, or a server, for each program takes longer
 
 
 def environment(backend: str, sandbox: Options, **options: Any) -> Environment:
@@ -69,7 +69,9 @@ Box = tuple[str, Options]
 
 def at(backend: str, *more: str) -> Any:
     """Parameters of a test on this backend."""
-    marks = CONTAINER if backend in SLOW else ENDLESS if {*more} & {*LONG} else []
+    marks = ENDLESS if {*more} & {*LONG} else []
+    if backend in SLOW or (backend == "remote" and more):
+        marks = CONTAINER
     return pytest.param(backend, *more, marks=marks)
 
 

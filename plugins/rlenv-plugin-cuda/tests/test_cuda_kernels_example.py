@@ -60,6 +60,7 @@ def test_every_reward_is_the_one_that_its_label_wants(
     check(env, [row for row in rows if row["kind"] != ENDLESS][::every])
 
 
+@pytest.mark.slow  # every answer to two tasks; test_cuda_corpus_cpp.py has some of each sort
 @pytest.mark.skipif(bool(lacking("cuda", "cpu")), reason=lacking("cuda", "cpu"))
 def test_kernels_in_cuda_cpp_are_decided_without_a_gpu(env: Environment) -> None:
     rows = [row for row in read("responses.jsonl") if row["task"] in ("softmax-cuda", "scan-cuda")]
