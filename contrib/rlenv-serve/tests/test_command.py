@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import time
-from http.client import HTTPException
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def test_it_serves_until_it_is_asked_to_end(env: Path) -> None:
         assert ask("POST", "/episodes", {"task_id": "a" * 300}).status == 413
         assert b"rlenv_requests_total" in ask("GET", "/metrics").body
         serving.end()
+
+
+def test_who_watches_trajectories_is_told_of_the_end(env: Path) -> None:
+    with serve(str(env)) as serving:
+        link = HTTPConnection("127.0.0.1", serving.ask.port, timeout=60)
+        with closing(link):
+            link.request("GET", "/trajectories/watch")
+            stream = link.getresponse()
+            assert stream.readline() == b": ping\n"
+            serving.end()
+            stream.read()  # raises where it is cut off, as it is when the grace is over
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from .catalog import Catalog
@@ -61,6 +61,8 @@ class Server:
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
         self.ready = False
+        # Whether it waits for the requests that run: what has no end of its own ends then.
+        self.is_ending: Callable[[], bool] = lambda: not self.ready
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -173,4 +173,6 @@ def _run(server: Server, bound: socket.socket) -> None:
     click.echo(f"rlenv: the environments are {', '.join(server.catalog)}", err=True)
     # Uvicorn raises the signal again when it has ended in order.
     with bound, suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[bound])
+        runner = uvicorn.Server(config)
+        server.is_ending = lambda: runner.should_exit
+        runner.run(sockets=[bound])

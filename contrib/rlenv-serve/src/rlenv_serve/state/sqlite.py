@@ -90,8 +90,7 @@ class SqliteJournal:
 
     async def find(self, id: str) -> Entry | None:  # noqa: A002 - the field's name
         """As of ``Journal``."""
-        found = await self._read(f"{ENTRY} WHERE id = ?", id)
-        return _entry(found[0]) if found else None
+        return next(map(_entry, await self._read(f"{ENTRY} WHERE id = ?", id)), None)
 
     async def steps(self, id: str) -> Sequence[Taken]:  # noqa: A002 - as above
         """As of ``Journal``."""
@@ -110,8 +109,7 @@ class SqliteJournal:
 
     async def archived(self, names: Sequence[str]) -> None:
         """As of ``Journal``."""
-        rows = [(int(each),) for each in names]
-        await self._written(lambda link: link.executemany("DELETE FROM outbox WHERE number = ?", rows))  # fmt: skip
+        await self._written(lambda link: link.executemany("DELETE FROM outbox WHERE number = ?", [(int(each),) for each in names]))  # fmt: skip
 
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """As of ``Journal``."""

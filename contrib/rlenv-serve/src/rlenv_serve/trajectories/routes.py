@@ -46,7 +46,7 @@ async def watch(call: Call) -> object:
 
 async def _events(call: Call, number: int) -> AsyncIterator[bytes]:
     store = call.server.archive.store
-    while call.server.ready and not await call.request.is_disconnected():
+    while not (call.server.is_ending() or await call.request.is_disconnected()):
         yield b": ping\n\n"
         for row in await store.after(number, _scope(call.tenant)):
             number = row.number
