@@ -7,6 +7,7 @@ import gc
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from counting import (
@@ -158,6 +159,35 @@ def test_an_environment_that_hangs_when_it_begins_is_503_and_counts_to_the_limit
             codes = await asyncio.gather(*(code_of(begin(found)) for _ in range(5)))
         assert sorted(codes) == [(429, "too_many_episodes")] * 2 + [(503, "environment_failed")] * 3
         assert len([await begin(found) for _ in range(3)]) == 3
+
+    play(work)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_an_episode_that_is_deleted_while_it_begins_is_closed(
+    env: Environment, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    reset, begins, goes = Episode.areset, asyncio.Event(), asyncio.Event()
+
+    async def slow(episode: Episode, *given: Any) -> object:
+        begins.set()
+        await goes.wait()
+        return await reset(episode, *given)
+
+    async def work() -> None:
+        found = make(env, MemoryJournal())
+        id_ = await begin(found) if again else ""
+        for each in [*found._live.values()]:
+            await found._closed(each)
+        monkeypatch.setattr(Episode, "areset", slow)
+        made = asyncio.create_task(found.get(LOCAL, id_) if again else begin(found))
+        await begins.wait()
+        (entry,) = await found._journal.recent(None, 9)
+        await found.delete(LOCAL, entry.begun.id)
+        goes.set()
+        await made
+        await asyncio.gather(*found._running)
+        assert not found._live
 
     play(work)
 

@@ -162,8 +162,7 @@ class Sessions:
         """Forget an episode of this tenant; one that is not there is forgotten already."""
         if await self.find(tenant, id):
             await self._journal.remove(id)
-            if session := self._live.get(id):
-                start_aside(self._closed(session), self._running)  # a step may be running
+            start_aside(self._removed(id), self._running)
 
     async def forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         """Forget an open episode whose client is gone; one that has ended stays."""
@@ -290,6 +289,11 @@ class Sessions:
             await self._let_go(session)
             await asyncio.wait([start_aside(self._archive.bring(), self._running)], timeout=ARCHIVE)
         return answer
+
+    async def _removed(self, id: str) -> None:  # noqa: A002 - as above
+        async with self._alone(id):  # it may still begin
+            if session := self._live.get(id):
+                await self._closed(session)  # a step may be running
 
     async def _closed(self, session: Session) -> None:
         async with session.lock:
