@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import threading
 import weakref
@@ -146,3 +147,33 @@ def test_what_was_asked_before_the_end_is_done(tmp_path: Path) -> None:
 
     assert [each.done for each in asked] == [1] * 20
     assert not [*tmp_path.glob("t.db-*")]  # the connection is closed
+
+
+def test_a_call_that_fails_when_nobody_waits_for_it_any_more_is_no_error_of_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(database, "WAIT", 0.05)
+    gate, told = threading.Event(), list[object]()
+
+    def fails(_: sa.Connection) -> None:
+        gate.wait()
+        raise ValueError
+
+    async def use() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        kept = Database("trajectories", "memory:")
+        with pytest.raises(Problem, match="no answer"):
+            await kept.run(fails)
+        gate.set()
+        await kept.close()
+        await asyncio.sleep(0)
+        with pytest.raises(Problem):
+            await kept.run(Work())  # which forgets the late one
+        await asyncio.sleep(0)
+        gc.collect()
+
+    try:
+        asyncio.run(asyncio.wait_for(use(), LATE))
+    finally:
+        gate.set()
+    assert told == []

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ors_wire import begun
 from rlenv import ConfigError, Environment
 from rlenv_plugin_agent import End, Harness, tool
 from rlenv_serve import Limits, Server, application
 from rlenv_serve.http.problems import Problem
-from serving import SECRET, TASKS, Client, add, running, same, served, single, sums
+from serving import SECRET, TASKS, Client, add, running, same, served, single, sums, until
 from sockets import talking
 
 
@@ -266,6 +267,19 @@ def test_an_episode_left_open_makes_room_for_another() -> None:
             assert second("reset")["type"] == "observation"
             with talking(ask) as third:
                 assert "CAPACITY_REACHED" in str(third.socket.recv(timeout=60))
+
+
+@pytest.mark.parametrize("protocol", ["openenv", "ors"])
+def test_an_episode_left_open_makes_room_for_one_of_another_protocol(protocol: str) -> None:
+    asked = {"task_id": "t3", "agent_id": "me"}
+    with sums() as env, running(Server(served(env), limits=Limits(idle=0.5, episodes=1))) as ask:
+        if protocol == "ors":
+            begun(ask)
+        else:
+            with talking(ask) as talk:
+                assert talk("reset")["type"] == "observation"
+        assert ask("POST", "/episodes", asked).status == 429
+        until(lambda: ask("POST", "/episodes", asked).status == 201)
 
 
 def test_a_request_for_which_there_is_no_turn_ends_no_session_that_was_left(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip

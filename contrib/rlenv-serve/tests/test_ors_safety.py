@@ -13,8 +13,9 @@ from rlenv import Environment, Task, stage
 from rlenv_serve import Keys, Limits, Server
 from rlenv_serve.keys import add_key
 from rlenv_serve.ors import sessions as ors_sessions
+from rlenv_serve.sessions import sessions
 from rlenv_serve.state import open_journal
-from serving import SECRET, TASKS, Client, Clock, running, same, served, sums
+from serving import SECRET, TASKS, Client, Clock, running, same, served, sums, until
 
 
 def test_no_answer_leaves_the_server() -> None:
@@ -98,19 +99,22 @@ def test_a_flood_of_sessions_is_bounded_and_costs_nothing() -> None:
     with sums() as env:
         server = Server(served(env), limits=Limits(episodes=3))
         with running(server) as ask:
-            sessions = [Ors(ask) for _ in range(50)]
-            found = [each.create() for each in sessions]
+            made = [Ors(ask) for _ in range(50)]
+            found = [each.create() for each in made]
             state = server.ors
 
             assert [each.status for each in found] == [200] * 3 + [429] * 47
             assert found[-1].headers["retry-after"] == "5"
             assert (len(state._heard), len(state._opening), len(state._deleted)) == (3, 0, 0)
-            assert sessions[0].call("submit", answer="0").value["output"]["finished"]
+            assert made[0].call("submit", answer="0").value["output"]["finished"]
             assert len(state._heard) == 2
-            assert sessions[-1].create().status == 200
+            assert made[-1].create().status == 200
 
 
-def test_a_client_that_is_silent_loses_its_session(clock: Clock) -> None:
+def test_a_client_that_is_silent_loses_its_session(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "LOOK", 0.05)
     with sums() as env:
         server = Server(served(env), limits=Limits(idle=3000))
         with running(server) as ask:
@@ -118,7 +122,8 @@ def test_a_client_that_is_silent_loses_its_session(clock: Clock) -> None:
             for _ in range(5):
                 clock.moved += 1000
                 assert there("POST", "/ping").status == 200
-            begun(ask)
+
+            until(lambda: len(server.ors._heard) == 1)
 
             assert silent("GET", "/prompt").status == 410
             assert there("GET", "/prompt").status == 200

@@ -65,6 +65,8 @@ class Database:
         asked = Future[T]()
         self._calls.put(partial(self._work, work, asked))
         answer = asyncio.wrap_future(asked)
+        # Nobody may wait for it then.
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             return await asyncio.wait_for(asyncio.shield(answer), WAIT)
         except (TimeoutError, sa.exc.SQLAlchemyError, UnicodeError) as error:

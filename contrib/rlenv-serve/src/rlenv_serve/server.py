@@ -60,6 +60,7 @@ class Server:
         self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
+        self.sessions.sweeps = self.openenv.forget_silent, self.ors.forget_silent
         self.ready = False
         # Whether it waits for the requests that run: what has no end of its own ends then.
         self.is_ending: Callable[[], bool] = lambda: not self.ready

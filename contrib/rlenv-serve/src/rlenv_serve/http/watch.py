@@ -36,7 +36,7 @@ class Watch:
     def __enter__(self) -> None:
         self._task, self._alarm = asyncio.current_task(), _alarm()
         if self._receive is None:
-            self._alarm.set(self, self._seconds, self._late)
+            self._alarm.set(self, self._seconds, self._end)
         else:
             self._alarm.set(self, min(FIRST, self._seconds), self._begin)
 
@@ -49,7 +49,7 @@ class Watch:
             raise self._why from None  # nobody else cancelled it too
 
     def _begin(self) -> None:
-        self._alarm.set(self, max(0.0, self._seconds - FIRST), self._late)
+        self._alarm.set(self, max(0.0, self._seconds - FIRST), self._end)
         assert self._receive is not None
         self._looks = asyncio.create_task(self._look(self._receive))
 
@@ -58,10 +58,7 @@ class Watch:
             pass
         self._end(ClientDisconnect)
 
-    def _late(self) -> None:
-        self._end(TimeoutError)
-
-    def _end(self, why: type[Exception]) -> None:
+    def _end(self, why: type[Exception] = TimeoutError) -> None:
         if self._why is None:
             self._why = why
             assert self._task is not None

@@ -43,8 +43,7 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
     async def list_tools(params: Params) -> object:
         """Without a session: the tools that every episode has."""
         asked = own or (await session(params) if "session_id" in params else None)
-        id_ = asked.episode if asked else None
-        return await tools_of(server.sessions, tenant, served, id_, "inputSchema")
+        return await tools_of(server.sessions, tenant, served, asked.episode if asked else None, "inputSchema")  # fmt: skip
 
     async def call_tool(params: Params) -> object:
         asked, action = own or await session(params), called(params, server.limits.depth)

@@ -64,10 +64,6 @@ class OpenEnvSessions:
         Raises:
             Problem: 429 when the tenant has too many.
         """
-        old = time.monotonic() - self._limits.idle
-        for session in [*self._open.values()]:
-            if not session.attached and session.used < old:
-                await self.close(session)
         while sum(each.tenant.name == tenant.name for each in self._open.values()) >= self._limits.episodes:  # fmt: skip
             if not await self._make_room(tenant):
                 raise Problem(429, "too_many_sessions", f"a tenant has at most {self._limits.episodes:,} sessions: close one")  # fmt: skip
@@ -82,8 +78,7 @@ class OpenEnvSessions:
             Problem: 404 when there is none; 409 to attach one that a WebSocket uses; as ``Sessions.get`` besides.
         """
         playing = (each for each in self._open.values() if each.episode == id)
-        session = self._open.get(id) or next(playing, None)
-        session = session or await self._resumed(tenant, served, id)
+        session = self._open.get(id) or next(playing, None) or await self._resumed(tenant, served, id)  # fmt: skip
         if session.tenant.name != tenant.name or session.served is not served:
             raise not_found(f"there is no session {id!r:.80}")
         if attach and session.attached:
@@ -133,6 +128,13 @@ class OpenEnvSessions:
         self._open.pop(session.id, None)
         await self._forget(session)
 
+    async def forget_silent(self) -> None:
+        """End the sessions without a WebSocket that nobody has used for ``limits.idle``."""
+        old = time.monotonic() - self._limits.idle
+        for session in [*self._open.values()]:
+            if not session.attached and session.used < old:
+                await self.close(session)
+
     def detach(self, session: OpenEnvSession) -> None:
         """The WebSocket of a session is gone; another may be attached."""
         session.attached, session.used = False, time.monotonic()
@@ -147,8 +149,7 @@ class OpenEnvSessions:
     async def _make_room(self, tenant: Tenant) -> bool:
         """End the session of this tenant that was left for longest; False where each is in use."""
         old = time.monotonic() - LEFT
-        mine = [each for each in self._open.values() if each.tenant.name == tenant.name and not each.attached]  # fmt: skip
-        left = [each for each in mine if each.own or each.used < old]
+        left = [each for each in self._open.values() if each.tenant.name == tenant.name and not each.attached and (each.own or each.used < old)]  # fmt: skip
         if not left:
             return False
         await self.close(min(left, key=lambda each: each.used))

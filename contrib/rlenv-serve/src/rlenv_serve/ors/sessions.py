@@ -87,7 +87,6 @@ class OrsSessions:
         Raises:
             Problem: 400 when there is one already; as ``Sessions.begin``.
         """
-        await self._forget_silent()
         id_ = self.episode(tenant, sid)
         if await self._sessions.find(tenant, id_) or id_ in self._opening:
             raise Problem(400, "session_exists", "Session already exists")
@@ -164,7 +163,8 @@ class OrsSessions:
             self._result(id, opening)
         await self._sessions.forget(tenant, id)
 
-    async def _forget_silent(self) -> None:
+    async def forget_silent(self) -> None:
+        """Forget the episodes of clients that were silent for ``limits.idle``."""
         while self._heard:
             id_, (tenant, heard) = next(iter(self._heard.items()))
             if time.monotonic() - heard <= self._limits.idle:

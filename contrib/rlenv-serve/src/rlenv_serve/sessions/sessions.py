@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import nullcontext, suppress
 from secrets import token_hex
 from typing import TypeVar
@@ -78,6 +78,8 @@ class Sessions:
         metrics.episodes.set_function(lambda: len(self._live))
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._running: set[asyncio.Task[object]] = set()
+        # Forget what clients of protocols left open.
+        self.sweeps: Sequence[Callable[[], Awaitable[None]]] = ()
 
     # -- for protocols ----------------------------------------------------------------------------
 
@@ -181,6 +183,8 @@ class Sessions:
                 if time.monotonic() - session.used > limits.idle and not session.lock.locked():
                     await self._closed(session)
             try:
+                for sweep in self.sweeps:
+                    await sweep()
                 await self._journal.expire(limits.keep)
             except Exception as error:  # noqa: BLE001 - it is tried again
                 logger.warning("old episodes cannot be removed: %s", error)

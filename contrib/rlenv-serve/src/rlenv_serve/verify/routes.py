@@ -82,8 +82,7 @@ def _results(joined: bytes) -> Response:
 
 def _wait(call: Call) -> float:
     """Seconds, as RFC 7240 has them in ``Prefer: wait=N``."""
-    found = WAIT.search(call.header(PREFER))
-    return min(float(found[1]), LONGEST) if found else 0.0
+    return min(float(found[1]), LONGEST) if (found := WAIT.search(call.header(PREFER))) else 0.0
 
 
 TAG, ACCEPT = "verify", {"Accept": f"{LINES}: one result a line, each as soon as it is there"}

@@ -87,8 +87,7 @@ class Run:
             self._waits = False
 
     async def _judge(self, index: int) -> None:
-        job = self.jobs[index]
-        self._add(index, await self.verifier.verdict(self.tenant, self.served, job, self._turn))
+        self._add(index, await self.verifier.verdict(self.tenant, self.served, self.jobs[index], self._turn))  # fmt: skip
 
     def _add(self, index: int, verdict: Verdict) -> None:
         self.verdicts[index] = verdict
@@ -111,11 +110,7 @@ class Run:
 
     async def encoded(self) -> list[bytes]:
         """The results of a run that is done as JSON, in order."""
-        lines = list[bytes]()
-        for index in range(len(self.jobs)):
-            await self.verifier.pause()
-            lines.append(encode(self.result(index)))
-        return lines
+        return [await self._line(index) for index in range(len(self.jobs))]
 
     async def lines(self) -> AsyncIterator[bytes]:
         """The results as JSON, as they come."""
@@ -123,11 +118,14 @@ class Run:
         while not self.done or sent < len(self.verdicts):
             self._news.clear()
             for index in [*self.verdicts][sent:]:
-                await self.verifier.pause()
-                yield encode(self.result(index))
+                yield await self._line(index)
                 sent += 1
             if not self.done and sent == len(self.verdicts):
                 await self._news.wait()
+
+    async def _line(self, index: int) -> bytes:
+        await self.verifier.pause()
+        return encode(self.result(index))
 
 
 async def made_run(verifier: Verifier, tenant: Tenant, environment: str, items: Sequence[Item]) -> Run:  # fmt: skip

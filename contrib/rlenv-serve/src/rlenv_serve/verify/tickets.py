@@ -90,8 +90,7 @@ class Tickets:
 
     async def cancel(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         """Forget a ticket of this tenant; one that is not there is forgotten already."""
-        found = await self.journal.find(id)
-        if found and found.begun.tenant == _owner(tenant):
+        if (found := await self.journal.find(id)) and found.begun.tenant == _owner(tenant):
             await self.journal.remove(id)
             if id in self.live:
                 self.live[id][1].cancel()
