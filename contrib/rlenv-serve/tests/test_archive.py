@@ -80,6 +80,31 @@ def test_what_cannot_be_read_stays_in_the_outbox_and_all_others_pass(
         asyncio.run(asyncio.wait_for(use(state), 60))
 
 
+def test_what_cannot_be_read_is_read_once_and_not_with_each_that_comes_after_it() -> None:
+    read = list[str]()
+
+    class Counting(MemoryJournal):
+        async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
+            found = await super().outbox(limit, after)
+            read.extend(name for name, _ in found)
+            return found
+
+    async def use() -> None:
+        journal, store = Counting(), TrajectoryStore("memory:")
+        for number in range(100):
+            await leave(journal, number, b"{" if number % 2 else row(number).encoded())
+        here = Archive(journal, store)
+        await here.bring()
+        assert (len(here.aside), len(await ids(store))) == (50, 50)
+        assert len(read) <= 300
+        read.clear()
+        await here.bring()
+        assert read == []
+        await store.close()
+
+    asyncio.run(use())
+
+
 def test_a_server_counts_what_cannot_be_read() -> None:
     journal = MemoryJournal()
     asyncio.run(leave(journal, 0, b"{"))
@@ -101,8 +126,8 @@ def test_large_trajectories_come_alone_and_small_ones_together(
     read, kept = list[int](), list[int]()
 
     class Counting(MemoryJournal):
-        async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
-            found = await super().outbox(limit)
+        async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
+            found = await super().outbox(limit, after)
             read.append(sum(len(held) for _, held in found))
             return found
 

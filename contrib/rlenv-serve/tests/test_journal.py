@@ -145,6 +145,8 @@ def test_a_trajectory_waits_until_a_store_has_it_also_when_its_episode_is_remove
         assert [held for _, held in await journal.outbox(4)] == [b"0", b"1", b"2", b"3"]
         rows = await journal.outbox(99)
         assert [held for _, held in rows] == [b"%d" % n for n in range(10)]
+        assert [*await journal.outbox(2, rows[3][0])] == [*rows[4:6]]
+        assert [*await journal.outbox(9, rows[9][0])] == []
         for _ in range(2):
             await journal.archived([name for name, _ in rows if name != rows[7][0]])
             assert await journal.outbox(99) == [rows[7]]

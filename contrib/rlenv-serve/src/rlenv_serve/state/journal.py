@@ -146,9 +146,9 @@ class Journal(Protocol):
         """Keep a step, and the end that it made; False, and nothing is kept, where it is not the next step, or the episode
         has ended or been removed.  The trajectory of the end is in the outbox from then on."""
 
-    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
-        """The trajectories that no store has yet, the oldest first, each with a name for ``archived``.  They stay when
-        their episodes are removed."""
+    async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
+        """The trajectories that no store has yet, the oldest first, each with a name for ``archived``; those that are
+        newer than the one of the name ``after``, where it is given.  They stay when their episodes are removed."""
 
     async def archived(self, names: Sequence[str]) -> None:
         """A store has these trajectories: forget them here."""

@@ -84,9 +84,10 @@ class MemoryJournal:
                 await self.remove(next(iter(self._ended)))
         return True
 
-    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
+    async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
-        return [*islice(self._outbox.items(), limit)]
+        first = [*self._outbox].index(after) + 1 if after in self._outbox else 0
+        return [*islice(self._outbox.items(), first, first + limit)]
 
     async def archived(self, names: Sequence[str]) -> None:
         """As of ``Journal``."""

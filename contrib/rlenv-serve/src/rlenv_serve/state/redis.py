@@ -86,9 +86,9 @@ class RedisJournal:
         end = (ended.stop, ended.verdict, ended.trajectory) if ended else ()
         return bool(await self._run("commit", id, taken.number, _pack(taken), token_bytes(16), self._age.now(), *end))  # fmt: skip
 
-    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
+    async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
-        found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask("XRANGE", f"{self._prefix}x", "-", "+", "COUNT", limit))  # fmt: skip
+        found = cast("list[tuple[bytes, dict[bytes, bytes]]]", await self._ask("XRANGE", f"{self._prefix}x", f"({after}" if after else "-", "+", "COUNT", limit))  # fmt: skip
         return [(name.decode(), held[b"trajectory"]) for name, held in found]
 
     async def archived(self, names: Sequence[str]) -> None:

@@ -102,9 +102,9 @@ class SqliteJournal:
         work = lambda link: _commit(link, id, taken, ended, self._age.now())  # noqa: E731 - one line
         return await self._written(work, step_of="" if ended else id, is_end=ended is not None)
 
-    async def outbox(self, limit: int) -> Sequence[tuple[str, bytes]]:
+    async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
-        rows = await self._read("SELECT number, trajectory FROM outbox ORDER BY number LIMIT ?", limit)  # fmt: skip
+        rows = await self._read("SELECT number, trajectory FROM outbox WHERE number > ? ORDER BY number LIMIT ?", int(after or 0), limit)  # fmt: skip
         return [(str(number), held) for number, held in rows]
 
     async def archived(self, names: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from rlenv_serve.state.journal import Journal
 
@@ -31,7 +32,7 @@ class Archive:
         self.store, self._journal = store, journal
         self._lock, self._asked, self._brought = asyncio.Lock(), 0, 0
         self._count = 1  # that come at once now
-        self.aside: set[str] = set()  # names of what cannot be read, and stays in the outbox
+        self.aside = list[str]()  # names of what cannot be read, and stays in the outbox
 
     async def bring(self) -> None:
         """Bring what is in the outbox now; where the store cannot be reached, it stays there for the next time."""
@@ -42,7 +43,7 @@ class Archive:
             self._brought = self._asked
             try:
                 await self.store.open()
-                while rows := [each for each in await self._journal.outbox(self._count + len(self.aside)) if each[0] not in self.aside][: self._count]:  # fmt: skip
+                while rows := await self._journal.outbox(self._count, *self.aside[-1:]):
                     self._count = min(2 * self._count, PAGE) if await self._keep(rows) else 1
             except Exception as error:  # noqa: BLE001 - the rewards stand
                 logger.warning("trajectories wait in the journal: %s", error)
@@ -53,13 +54,13 @@ class Archive:
             await self.bring()
             await asyncio.sleep(RETRY)
 
-    async def _keep(self, rows: list[tuple[str, bytes]]) -> bool:
+    async def _keep(self, rows: Sequence[tuple[str, bytes]]) -> bool:
         """Bring these; whether more may be brought at once."""
         try:
             made = [Finished.decoded(held) for _, held in rows]
         except Exception as error:  # noqa: BLE001 - another version may have written anything
             if len(rows) == 1:
-                self.aside.add(rows[0][0])
+                self.aside.append(rows[0][0])
                 logger.error("trajectory %s in the outbox of --state cannot be read (%s): it stays there, and others pass it; start the rlenv that wrote it on this --state, or see Trajectories in docs/how-to/serve.md", rows[0][0], error)  # fmt: skip
             return False
         await self.store.append(made)
