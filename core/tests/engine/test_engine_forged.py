@@ -323,7 +323,12 @@ LEAVINGS = {
 }
 
 
-@pytest.mark.parametrize("name", LEAVINGS)
+ENDED = ("all items revoked", "a result of its own and no end")  # twice to a deadline of 2 s
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[SLOW] * (name in ENDED)) for name in LEAVINGS]
+)
 @pytest.mark.parametrize("stage", SINGLE)
 def test_what_an_item_leaves_in_its_worker_costs_the_next_ones_nothing(stage, name, tmp_path):
     code = attack(str(tmp_path / "ran"), f"{LEFT}{LEAVINGS[name]}")

@@ -203,6 +203,7 @@ def test_a_full_disk_and_a_thousand_names_are_cleared(box: Docker) -> None:
     assert after.stdout == b"['ok']\n"
 
 
+@pytest.mark.slow  # the processes hold their memory for ten seconds
 def test_memory_of_many_processes_is_the_programs_own_fault(box: Docker) -> None:
     hog = (
         "import os, time\nfor _ in range(6):\n    if not os.fork():\n"
