@@ -48,17 +48,17 @@ def test_the_document_has_every_operation_and_how_it_is_asked(ask: Client) -> No
     assert got.body["components"]["schemas"]["Item"]["required"] == ["task", "response"]
 
 
-MOST = pytest.mark.slow  # 25 requests of each kind
+MOST = pytest.mark.slow  # 25 requests to each operation; `make test` asks each third one for three
 WRONG, RIGHT = GenerationMode.NEGATIVE, GenerationMode.POSITIVE
 
 
 @pytest.mark.parametrize(
-    ("mode", "share"),
-    [(WRONG, 10), *(pytest.param(mode, 4, marks=MOST) for mode in (WRONG, RIGHT))],
+    ("mode", "share", "every"),
+    [(WRONG, 10, 3), *(pytest.param(mode, 4, 1, marks=MOST) for mode in (WRONG, RIGHT))],
     ids=str,
 )
 def test_no_request_makes_the_server_fail(
-    mode: GenerationMode, share: int, caplog: pytest.LogCaptureFixture
+    mode: GenerationMode, share: int, every: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR, "rlenv_serve")
     with running(Server(served(sums(), single()), limits=Limits(episodes=10_000))) as ask:
@@ -66,7 +66,7 @@ def test_no_request_makes_the_server_fail(
         operations = [
             each.ok() for each in schema.get_all_operations() if not isinstance(each, Err)
         ]
-        for operation in operations:
+        for operation in operations[::every]:
             if operation.path not in ENDLESS:
                 _fuzz(operation, mode, ask.url, share)
     assert {each.path for each in operations} == {_path(each) for each in (*ENDPOINTS, DOCUMENT)}
