@@ -119,8 +119,9 @@ def _language(fence: re.Match[str]) -> str:
 
 def _is_end(fence: re.Match[str], opening: re.Match[str]) -> bool:
     """The same mark, as long at least, alone, and not four columns further in."""
-    alone = not (fence[1] + fence[3]).strip()
-    return alone and fence[2].startswith(opening[2]) and _width(fence) < _width(opening) + 4
+    # Lengths first: to copy long opening marks for each fence would take quadratic time.
+    fits = not (fence[1] + fence[3]).strip() and len(fence[2]) >= opening.end(2) - opening.start(2)
+    return fits and fence[2].startswith(opening[2]) and _width(fence) < _width(opening) + 4
 
 
 def _block(text: str, opening: re.Match[str], closing: re.Match[str] | None) -> Block:
