@@ -192,6 +192,8 @@ def main() -> None:
     parser.add_argument("--serve", choices=SERVERS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.steps < given.clients * EPISODE:
+        parser.error(f"--steps {given.steps} is less than an episode of {EPISODE} steps for each of {given.clients} clients: give --steps {given.clients * EPISODE} or more")  # fmt: skip
     if given.serve:
         SERVERS[given.serve](given.folder)
     else:
