@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 from database import PostgreSQL, postgres
 from rlenv_serve import Server
 from serving import Client, Clock, broken, catalog_of, running, single, sums
+from ticketing import GATE, close_gate
 
 
 @pytest.fixture
@@ -36,6 +37,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     for module in ("ors.sessions", "state.age", "state.memory"):
         monkeypatch.setattr(f"rlenv_serve.{module}.time", made)
     return made
+
+
+@pytest.fixture
+def closed_gate() -> Iterator[None]:
+    """The gate of `ticketing` is closed until the test has ended."""
+    close_gate()
+    yield
+    GATE.set()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

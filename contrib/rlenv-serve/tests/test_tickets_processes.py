@@ -21,7 +21,6 @@ from ticketing import (
     JUDGED,
     LATE,
     PATH,
-    close_gate,
     done,
     lose,
     of,
@@ -30,13 +29,7 @@ from ticketing import (
     ticket,
 )
 
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """The gate is closed until the test has ended."""
-    close_gate()
-    yield
-    GATE.set()
+pytestmark = pytest.mark.usefixtures("closed_gate")
 
 
 @pytest.fixture(params=["sqlite", "redis"])
