@@ -60,8 +60,8 @@ async def tasks(call: Call) -> object:
     store, query = call.server.archive.store, call.request.query_params
     served = call.server.catalog.named(call.path["env"])
     now, b = served.env.fingerprint, BASELINES.c
-    fresh = sa.select(b.digest).where(b.environment == served.name, b.fingerprint == now, b.model == storable(query.get("without", "")))  # fmt: skip
-    page = await asyncio.to_thread(_page, served, query, {each["digest"] for each in await store.rows(fresh)})  # fmt: skip
+    done = await store.rows(sa.select(b.digest).where(b.environment == served.name, b.fingerprint == now, b.model == storable(query["without"]))) if "without" in query else []  # fmt: skip
+    page = await asyncio.to_thread(_page, served, query, {each["digest"] for each in done})
     found = {storable(each["task_id"]): (each, digest) for each, digest in page}
     measured = sa.select(TASKS.c.id, *(each for each in b if each is not b.environment)).select_from(sa.join(TASKS, BASELINES)).order_by(b.model, b.measured)  # fmt: skip
     for row in await store.rows(measured.where(b.environment == served.name, TASKS.c.id.in_(found))):  # fmt: skip

@@ -17,7 +17,7 @@ FIRST = 0.05
 class Watch:
     """``with Watch(receive, seconds)``: the block is cancelled when the client is gone, and at its deadline.
 
-    It costs a tenth of ``asyncio.timeout``, which has a timer of the event loop made and removed for each block.
+    It costs a quarter of ``asyncio.timeout``, which has a timer of the event loop made and removed for each block.
 
     Args:
         receive: of a request whose body has been read; None: whoever asked may go away.

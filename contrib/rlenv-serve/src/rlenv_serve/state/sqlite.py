@@ -286,8 +286,8 @@ def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | Non
         link.execute("UPDATE episode SET written = ?1 WHERE id = ?2 AND written < ?1 - ?3", (now, id_, GRAIN))  # fmt: skip
     else:
         link.execute("UPDATE episode SET written = ?, stop = ?, verdict = ? WHERE id = ?", (now, ended.stop, ended.verdict, id_))  # fmt: skip
-    if ended and ended.trajectory:
-        link.execute("INSERT INTO outbox (trajectory) VALUES (?)", (ended.trajectory,))
+        if ended.trajectory:
+            link.execute("INSERT INTO outbox (trajectory) VALUES (?)", (ended.trajectory,))
     return True
 
 
