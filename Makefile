@@ -87,10 +87,10 @@ conformance: $(TRAINERS:%=build/trainers/%/.installed) $(VENV)/.dev
 
 build/trainers/trl/.installed: examples/grpo/environments/pyproject.toml
 build/trainers/trl/.installed build/trainers/verl/.installed: plugins/rlenv-plugin-agent/pyproject.toml
-build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-audit/pyproject.toml
+build/trainers/%/.installed: requirements/trainers/%.txt core/pyproject.toml contrib/rlenv-cli/pyproject.toml contrib/rlenv-train/pyproject.toml contrib/rlenv-auditor/pyproject.toml
 	@echo "installing $* into build/trainers/$*"; start=$$(date +%s); $(PYTHON) -m venv build/trainers/$* && \
 	build/trainers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(if $(filter openenv openenv0 verifiers,$*),--no-deps) -r requirements/trainers/$*.txt \
-	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-audit $(WITH_$*) && echo "installed $* in $$(( $$(date +%s) - start )) s"
+	  -e ./core -e ./contrib/rlenv-cli -e ./contrib/rlenv-train -e ./contrib/rlenv-testing -e ./contrib/rlenv-auditor $(WITH_$*) && echo "installed $* in $$(( $$(date +%s) - start )) s"
 	@touch $@
 
 soak: $(VENV)/.dev
@@ -111,7 +111,7 @@ mutants: $(VENV)-mutants/.mutants
 	$(VENV)-mutants/bin/python benchmarks/mutants.py $(ONLY)
 
 audit-zoo: $(VENV)/.dev
-	RLENV_ZOO=all $(BIN)/python -m pytest -n $(JOBS) contrib/rlenv-audit/tests/test_audit_zoo.py
+	RLENV_ZOO=all $(BIN)/python -m pytest -n $(JOBS) contrib/rlenv-auditor/tests/test_audit_zoo.py
 
 audit-wild: $(VENV)/.dev
 	$(BIN)/python benchmarks/audit_wild.py

@@ -27,9 +27,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rlenv.errors import RlenvError
-from rlenv_audit import Finding, Scorecard, audit
-from rlenv_audit.catalog import probes
-from rlenv_audit.render import record
+from rlenv_auditor import Finding, Scorecard, audit
+from rlenv_auditor.catalog import probes
+from rlenv_auditor.render import record
 
 from benchmarks import wild_rows, wild_tasks
 from benchmarks.wild_targets import PACKAGES, Wild, interpreters, targets

@@ -31,7 +31,7 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 PLUGINS = ROOT / "plugins"
-ZOO = ROOT / "contrib/rlenv-audit/tests/zoo"
+ZOO = ROOT / "contrib/rlenv-auditor/tests/zoo"
 TRIES = 4  # of a verdict that the machine's load made unscored
 PROBES = (
     "",

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlenv_audit import Finding, Result, Scorecard
+from rlenv_auditor import Finding, Result, Scorecard
 
 from benchmarks.wild_targets import Wild
 

@@ -146,7 +146,7 @@ def wheels(
 
 @pytest.fixture
 def stranger(tmp_path: Path, wheels: Mapping[str, Path]) -> Callable[..., Stranger]:
-    """``stranger("rlenv[parquet]")``: a new environment that has what this names and no more."""
+    """``stranger("rlenv-core[parquet]")``: a new environment that has what this names and no more."""
 
     def new(*requirements: str) -> Stranger:
         made = Stranger(tmp_path / "venv", wheels)

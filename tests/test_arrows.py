@@ -13,7 +13,7 @@ from typing import Any
 
 import rlenv
 from modules import cycle, import_graph
-from needs import closure
+from needs import closure, distribution_of
 from trees import parsed
 
 Distributions = Mapping[Path, Mapping[str, Any]]
@@ -185,7 +185,10 @@ def test_each_distribution_imports_only_what_it_declares(
         for path in paths:
             for node in imports(path):
                 for name in packages(node) - own - beside(path) - set(sys.stdlib_module_names):
-                    if not {normal(owner) for owner in owners.get(name, [name])} & allowed:
+                    if (
+                        not {normal(owner) for owner in owners.get(name, [distribution_of(name)])}
+                        & allowed
+                    ):
                         wrong.append(f"{path.relative_to(house)}:{node.lineno} imports {name}")
 
     assert wrong == []

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from rlenv import Environment
-from rlenv_audit import audit, delta
+from rlenv_auditor import audit, delta
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "leaky_verifier"

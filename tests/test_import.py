@@ -87,4 +87,4 @@ def test_a_wrong_name_is_told_so() -> None:
 def test_the_version_is_that_of_the_distribution() -> None:
     from importlib.metadata import version
 
-    assert rlenv.__version__ == version("rlenv")
+    assert rlenv.__version__ == version("rlenv-core")

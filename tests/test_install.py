@@ -14,7 +14,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from needs import closure, wanted
+from needs import closure, package_of, wanted
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = sorted(m.parent for m in [ROOT / "core/pyproject.toml", *ROOT.glob("*/*/pyproject.toml")])
@@ -40,7 +40,7 @@ def test_a_distribution_works_alone_with_what_it_declares(
 ) -> None:
     name = distributions[folder]["name"]
     fresh = stranger(name)
-    module = name.replace("-", "_")
+    module = package_of(name)
 
     assert "No broken requirements" in fresh.pip("check")
     fresh.runs("python", "-I", "-W", "error", "-c", IMPORT_ALL, module, folder=tmp_path)
@@ -55,17 +55,17 @@ def test_a_distribution_works_alone_with_what_it_declares(
 
 def test_core_brings_five_packages_and_what_they_require() -> None:
     """No click, no rich, nothing of this repository."""
-    declared = {requirement.name for requirement in wanted(distribution("rlenv"), set())}
+    declared = {requirement.name for requirement in wanted(distribution("rlenv-core"), set())}
 
     assert declared == {"attrs", "cattrs", "cloudpickle", "pluggy", "tomli"}
-    assert set(closure("rlenv")) == {"rlenv", *declared, "typing-extensions"}
+    assert set(closure("rlenv-core")) == {"rlenv-core", *declared, "typing-extensions"}
 
 
 @pytest.mark.slow  # installs into an environment of its own
 def test_where_the_command_line_is_missing_the_remedy_works_as_typed(
     stranger: Any, wheels: Mapping[str, Path], tmp_path: Path
 ) -> None:
-    fresh = stranger("rlenv")
+    fresh = stranger("rlenv-core")
     fresh.borrows("rlenv-cli")
     for words in (("rlenv", "score"), ("python", "-m", "rlenv")):
         with pytest.raises(AssertionError, match="the command line is not installed") as said:
@@ -82,11 +82,13 @@ def test_where_the_command_line_is_missing_the_remedy_works_as_typed(
 
 def test_a_wheel_holds_the_package_its_license_and_nothing_else(wheels: Mapping[str, Path]) -> None:
     for name, wheel in wheels.items():
-        package = name.replace("-", "_")
+        package, recorded = package_of(name), name.replace("-", "_")
         names = ZipFile(wheel).namelist()
-        other = [n for n in names if not re.match(rf"({package}/|{package}-[\d.]+\.dist-info/)", n)]
+        other = [
+            n for n in names if not re.match(rf"({package}/|{recorded}-[\d.]+\.dist-info/)", n)
+        ]
 
-        assert other == (["_rlenv_cli.py"] if name == "rlenv" else [])
+        assert other == (["_rlenv_cli.py"] if name == "rlenv-core" else [])
         assert any(n.endswith("/LICENSE") for n in names)
         assert f"{package}/py.typed" in names
         assert [n for n in names if "/tests/" in n] == []

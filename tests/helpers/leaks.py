@@ -30,7 +30,7 @@ def audited(folder: Path, target: str, kind: str, option: str = "") -> dict[str,
 
     It is audited as a function of ``kind``, or as this ``option`` of the stage ``train/KIND``.
     """
-    from rlenv_audit import audit
+    from rlenv_auditor import audit
 
     rows = [{"id": ask, "prompt": f"{ask} = ?", "answer": answer} for ask, answer in ANSWERS.items()]  # fmt: skip
     (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -26,3 +26,13 @@ def closure(*requirements: str) -> dict[str, Distribution]:
             found[key] = distribution(need.name)
             todo += wanted(found[key], need.extras)
     return found
+
+
+def package_of(distribution: str) -> str:
+    """Return the name of the package that a distribution of this repository contains."""
+    return "rlenv" if distribution == "rlenv-core" else distribution.replace("-", "_")
+
+
+def distribution_of(package: str) -> str:
+    """Return the name of the distribution of this repository that contains a package."""
+    return "rlenv-core" if package == "rlenv" else package.replace("_", "-")

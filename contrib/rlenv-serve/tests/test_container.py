@@ -29,7 +29,7 @@ SERVERS = [COMPOSE["services"][f"server-{number}"] for number in (1, 2)]
 SECRETS = dict.fromkeys(("POSTGRES_PASSWORD", "REDIS_PASSWORD", "RLENV_SECRET"), "a-secret")
 PLUGINS = ["agent", "math"]  # of the image that is built here: each takes ten seconds
 TASK, ANSWER = "sum-of-odds", "So \\boxed{400}."
-OWN = ["rlenv", "rlenv-cli", "rlenv-serve", *(f"rlenv-plugin-{name}" for name in PLUGINS)]
+OWN = ["rlenv-core", "rlenv-cli", "rlenv-serve", *(f"rlenv-plugin-{name}" for name in PLUGINS)]
 
 
 # -- the compose file -----------------------------------------------------------------------------------------

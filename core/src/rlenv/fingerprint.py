@@ -14,7 +14,7 @@ import attrs
 
 from .composites import NUMBERS, Composite, Slot, is_function, target_of
 from .plan import Plan
-from .plugins import version
+from .plugins import DISTRIBUTION, version
 from .secret import key_id
 from .tasks import canonical
 
@@ -42,7 +42,11 @@ def fingerprint(plan: Plan, pass_mark: float, thinking: str, tables: Mapping[str
 def code_of(stages: Iterable[object]) -> dict[str, tuple[str | None, str]]:
     """The version and a hash of the content of rlenv, and of each package that these stages come from."""
     packages = {"rlenv", *(target_of(it).partition(":")[0].partition(".")[0] for it in stages)}
-    return {name: (version(name), _content(name)) for name in sorted(packages) if name}
+    return {
+        name: (version(DISTRIBUTION if name == "rlenv" else name), _content(name))
+        for name in sorted(packages)
+        if name
+    }
 
 
 def _slot(slot: Slot) -> dict[str, object]:

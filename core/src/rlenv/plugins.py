@@ -24,6 +24,7 @@ from .near import suggest
 if TYPE_CHECKING:
     from pluggy import PluginManager
 
+DISTRIBUTION = "rlenv-core"  # `rlenv` on the index is another project
 GROUP = "rlenv"
 OBSERVERS = ("rlenv_stage_finished", "rlenv_verdict")
 
@@ -62,7 +63,9 @@ def version(distribution: str) -> str | None:
 
 def installed() -> dict[str, PluginInfo]:
     """Every plugin on ``sys.path`` by name; reads metadata, imports nothing, never raises."""
-    return by_name(GROUP, PluginInfo("core", "rlenv", version("rlenv") or "0", "rlenv.core_plugin"))
+    return by_name(
+        GROUP, PluginInfo("core", DISTRIBUTION, version(DISTRIBUTION) or "0", "rlenv.core_plugin")
+    )
 
 
 def by_name(group: str, *own: PluginInfo) -> dict[str, PluginInfo]:

@@ -37,7 +37,7 @@ OWN = {
     "rollout": "Let a policy play, and score it (rlenv-plugin-agent).",
     "play": "Play a task yourself, in the policy's place (rlenv-plugin-agent).",
 }  # said without importing them; a test compares the names with the entry points
-ELSEWHERE = {"check": "rlenv-testing", "audit": "rlenv-audit", "export": "rlenv-train", "select": "rlenv-train", "serve": "rlenv-serve", "trajectories": "rlenv-serve"}  # fmt: skip
+ELSEWHERE = {"check": "rlenv-testing", "audit": "rlenv-auditor", "export": "rlenv-train", "select": "rlenv-train", "serve": "rlenv-serve", "trajectories": "rlenv-serve"}  # fmt: skip
 # Of a distribution with several commands, whose summary is none of them.
 SHARED = {"export": "Write training data from a score file", "select": "Select the best response to each task", "serve": "Serve environments to trainers and agents over HTTP", "trajectories": "Ask about the episodes that a server has kept"}  # fmt: skip
 EXAMPLE = "Example:\n\n  rlenv score env.toml responses.jsonl -o scores.jsonl"
@@ -144,7 +144,7 @@ def _broken(name: str, why: str) -> click.Command:
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
     if value and not ctx.resilient_parsing:
-        click.echo(f"rlenv {version('rlenv')}")
+        click.echo(f"rlenv {version('rlenv-core')}")
         ctx.exit()
 
 

@@ -193,7 +193,7 @@ def test_every_command_of_this_distribution_has_a_line_of_help():
 
 
 def test_only_the_command_that_is_called_is_imported(world):
-    code = "import sys; from rlenv.__main__ import main\nsys.argv[1:] = {words}\ntry: main()\nexcept SystemExit: pass\nprint([m for m in sys.modules if m.startswith(('rlenv_cli.commands.', 'rlenv_audit', 'rlenv_testing', 'rlenv_plugin'))])"
+    code = "import sys; from rlenv.__main__ import main\nsys.argv[1:] = {words}\ntry: main()\nexcept SystemExit: pass\nprint([m for m in sys.modules if m.startswith(('rlenv_cli.commands.', 'rlenv_auditor', 'rlenv_testing', 'rlenv_plugin'))])"
     for words, wanted in ((["--help"], []), (["envs", "--help"], ["rlenv_cli.commands.envs"])):
         ran = subprocess.run([sys.executable, "-c", code.format(words=words)], env=world.environ(), capture_output=True, text=True, check=True)  # fmt: skip
         assert ran.stdout.splitlines()[-1] == str(wanted)
@@ -203,7 +203,7 @@ def test_only_the_command_that_is_called_is_imported(world):
     ("words", "distribution", "folder"),
     [
         (["check", "math"], "rlenv-testing", "contrib"),
-        (["audit", "x.toml"], "rlenv-audit", "contrib"),
+        (["audit", "x.toml"], "rlenv-auditor", "contrib"),
         (["judge", "calibrate", "env.toml", "x"], "rlenv-plugin-judge", "plugins"),
         (["sandbox", "--listen", "localhost:0"], "rlenv-plugin-sandbox", "plugins"),
     ],

@@ -26,7 +26,7 @@ def certificate(names: Sequence[str], rows: Sequence[Row], *, seed: int, example
         **counts(rows),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "rlenv": version("rlenv"),
+        "rlenv": version("rlenv-core"),
         "seed": seed,
         "drawn": examples,
         "seconds": round(seconds, 3),

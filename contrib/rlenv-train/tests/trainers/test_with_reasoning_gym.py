@@ -12,7 +12,7 @@ pytest.importorskip("reasoning_gym", reason="reasoning-gym is not installed here
 
 import reasoning_gym
 from reasoning_gym.factory import DATASETS
-from rlenv_audit import audit
+from rlenv_auditor import audit
 from rlenv_train.imports.reasoning_gym import ReasoningGym, reasoning_gym_tasks
 
 NAMES = sorted(set(DATASETS) - {"composite"})  # which is made of others

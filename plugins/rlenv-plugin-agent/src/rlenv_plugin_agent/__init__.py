@@ -53,7 +53,7 @@ RLENV_API = 1
 
 @hookimpl
 def rlenv_parts() -> Mapping[str, Mapping[str, object]]:
-    """The probe with which rlenv-audit plays episodes."""
+    """The probe with which rlenv-auditor plays episodes."""
     return {"probe": {"policies": "rlenv_plugin_agent.policies.earning:probes"}}
 
 

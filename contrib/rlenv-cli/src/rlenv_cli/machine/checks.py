@@ -56,9 +56,7 @@ def findings(plugins: Sequence[str]) -> Iterator[Finding]:
 def _python() -> Finding:
     from rlenv.plugins import version
 
-    said = (
-        f"{platform.python_implementation()} {platform.python_version()}, rlenv {version('rlenv')}"
-    )
+    said = f"{platform.python_implementation()} {platform.python_version()}, rlenv {version('rlenv-core')}"
     return Finding("python", said, sys.version_info >= MIN_PYTHON, essential=True)
 
 

@@ -1,4 +1,4 @@
-"""What adversaries earn on the tasks of an environment, and the probe of rlenv-audit that reports it."""
+"""What adversaries earn on the tasks of an environment, and the probe of rlenv-auditor that reports it."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def earned(
 
 
 def probes(audit: ModuleType) -> Sequence[object]:
-    """The probes of episodes; ``audit`` is the package rlenv_audit, which a plugin does not import."""
+    """The probes of episodes; ``audit`` is the package rlenv_auditor, which a plugin does not import."""
     play = partial(_played, audit)
     return [audit.Probe("policies.nothing", WHAT, "critical", HINT, special=play)]
 
 
 def _played(audit: ModuleType, bench: Any, probe: object) -> object:
-    """The probe: ``bench`` is a Bench of rlenv-audit, what is returned is its Result."""
+    """The probe: ``bench`` is a Bench of rlenv-auditor, what is returned is its Result."""
     with _environment(audit, bench.target.spec.target) as env:
         tasks = [task for task in bench.tasks if task.id in env.tasks.ids][:MOST]
         playing = partial(_apart, env, tasks, seed=bench.seed, until=bench.until)

@@ -1,0 +1,119 @@
+"""Any text gets a reward in [0, 1], in time, and the task stays as it was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from attrs import evolve
+from rlenv_testing import costly_responses
+
+from rlenv_auditor.bench import Bench
+from rlenv_auditor.model import Finding, Result
+from rlenv_auditor.programs import of_code
+from rlenv_auditor.responses import table
+from rlenv_auditor.solved import plainly_in
+
+from .base import Probe, Try, counted, finding
+
+__all__ = ["NASTY", "PROBES"]
+
+NASTY = {
+    **table("odd"),
+    "a lone surrogate": "\ud800",
+    "combining marks": "a" + "\u0301" * 2_000,
+    "an emoji family": "👨‍👩‍👧‍👦" * 50,
+    "percent signs": "%s%n%x" * 50,
+}
+
+
+def _nasty(bench: Bench) -> Iterator[Try]:
+    """Odd texts, and what costs too much to check: by itself, and in place of the answer of a right response."""
+    for task in bench.tasks[:3]:
+        for name, text in NASTY.items():
+            yield Try(task, text, "score", name)
+    # A program that never ends costs its time limit, so the profile ci asks for little.
+    most = None if bench.full else 1 if of_code(bench.archetypes, bench.tasks) else 2
+    for task in bench.tasks[: 3 if bench.full else 1]:
+        gold = bench.golds.of(task)
+        for name, text in costly_responses([] if gold is None else [gold], most):
+            yield Try(task, text, "score", name)
+
+
+def _odd(bench: Bench) -> Iterator[Try]:
+    """What was asked just now, for what it earned: a limit that was hit is no pass."""
+    for one in _nasty(bench):
+        if not plainly_in(one.task, one.response):
+            yield evolve(one, must="fail")
+
+
+def _range(bench: Bench, probe: Probe) -> Result:
+    """Of everything that the target was asked so far."""
+    odd = ("nan", "inf", "-inf", "-1", "1e400", "2", "")
+    bench.ask([(task, text) for task in bench.tasks[:3] for text in odd])
+    found: list[Finding] = []
+    for name, text, reply in bench.seen():
+        bad = reply.reward is not None and not (
+            math.isfinite(reply.reward) and 0 <= reply.reward <= 1
+        )
+        if bad:
+            task = next(t for t in bench.tasks if t.id == name)
+            title = f"the reward {reply.reward:.12g}"
+            found.append(finding(probe, task, text, reply.reward, title, "a finite number in [0, 1]"))  # fmt: skip
+    asked = [name for name, _, _ in bench.seen()]
+    made = counted(probe, found, asked, key=lambda f: (math.isfinite(f.reward or 0.0), len(f.response)))  # fmt: skip
+    return made if any(not math.isfinite(f.reward or 0.0) for f in found) else _on_a_scale(made)
+
+
+def _on_a_scale(made: Result) -> Result:
+    """±1, or 1.2 for form too, is what many frameworks mean: to be told, and no way to a reward."""
+    hint = "say its scale beside it, and give the pass mark: rewards of several verifiers mix only on one scale"
+    found = tuple(evolve(one, severity="medium", hint=hint) for one in made.findings)
+    return evolve(made, measure="", severity="medium", findings=found)
+
+
+def _types(bench: Bench, probe: Probe) -> Result:
+    """A number came back every time, and not another thing."""
+    golds = bench.golds.known()[:3]
+    pairs = [*golds, *[(task, text) for task in bench.tasks[:3] for text in ("", "42", "x")]]
+    replies = bench.ask(pairs)
+    found = [
+        finding(probe, task, text, None, reply.message, "a number")
+        for (task, text), reply in zip(pairs, replies, strict=True) if reply.fault == "type"
+    ]  # fmt: skip
+    return counted(probe, found, [task.id for task, _ in pairs], most=1)
+
+
+def _mutates(bench: Bench, probe: Probe) -> Result:
+    """Of everything that the target was asked so far: what is emptied once is not emptied again."""
+    bench.ask([*bench.golds.known()[:5], *[(task, "42") for task in bench.tasks[:5]]])
+    known = {task.id: task for task in bench.tasks}
+    title, same = "the call changes the task that it is given", "the task as it was"
+    found = [
+        finding(probe, known[name], text, reply.reward, title, same)
+        for name, (text, reply) in bench.target.changed.items() if name in known
+    ]  # fmt: skip
+    return counted(probe, found, [name for name, _, _ in bench.seen()], most=1)
+
+
+def _network(bench: Bench, probe: Probe) -> Result:
+    """Of everything that the target was asked so far: what it called beyond this machine, in its own process."""
+    found: list[Finding] = []
+    known = {task.id: task for task in bench.tasks}
+    for name, text, reply in bench.seen():
+        if reply.called:
+            title = f"a reward calls {', '.join(reply.called)} over a network"
+            found.append(
+                finding(probe, known[name], text, reply.reward, title, "a reward from this machine")
+            )
+    return counted(probe, found, [name for name, _, _ in bench.seen()], most=1)
+
+
+PROBES = (
+    Probe("robustness.total", "any text gets a reward, in time", "high", "catch what parsing raises, and bound work that grows with the response: what can force an unscored verdict will be used", "fault", tries=_nasty),
+    Probe("robustness.paid", "no odd text is paid", "critical", "let what cannot be read, or does not end, be worth 0", "exploit", tries=_odd),
+    Probe("range.finite", "a reward is a finite number in [0, 1]", "critical", "refuse NaN and infinities before they reach a mean; min(1, nan) is 1", "exploit", special=_range),
+    Probe("range.type", "what comes back is a number", "high", "return float(score)", "fault", special=_types),
+    Probe("range.purity", "a call changes nothing that it is given", "high", "copy before you sort or pop", "nondet", special=_mutates),
+    Probe("range.network", "a reward needs no network", "low", "load what it needs before training, or ask it in a stage that can say that it is unavailable", "", special=_network),
+)  # fmt: skip
