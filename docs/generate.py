@@ -31,7 +31,7 @@ from rlenv.forks import lazy
 from rlenv.plugins import registry
 from rlenv_cli.app import OWN, cli
 from rlenv_cli.commands.stages import argument_docs, default_of, doc_of, facts, kind, prose, toml
-from rlenv_cli.explain import REMEDIES
+from rlenv_cli.scores.unscored import REMEDIES
 from scores_page import scores
 from tables import head, row
 from tools_page import tools

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from .config.fit import build
     from .config.problems import Problems
     from .fingerprint import code_of
-    from .functions import makeup
     from .pickling import pickled
     from .plugins import part, resolve
     from .record import dumps, plain
     from .references import FileFunction
     from .rows import read_rows
     from .secret import key_id, secret
+    from .state import makeup
 else:
 
     def __getattr__(name: str) -> object:
@@ -36,4 +36,4 @@ else:
 
 
 __all__ = ["FAULT_KINDS", "File", "FileFunction", "Problems", "build", "code_of", "dumps", "key_id", "makeup", "part", "pickled", "plain", "read_rows", "resolve", "secret", "suggest"]  # fmt: skip
-_HOMES = {"File": "config.files", "FileFunction": "references", "Problems": "config.problems", "build": "config.fit", "code_of": "fingerprint", "dumps": "record", "key_id": "secret", "makeup": "functions", "part": "plugins", "pickled": "pickling", "plain": "record", "read_rows": "rows", "resolve": "plugins", "secret": "secret"}  # fmt: skip
+_HOMES = {"File": "config.files", "FileFunction": "references", "Problems": "config.problems", "build": "config.fit", "code_of": "fingerprint", "dumps": "record", "key_id": "secret", "makeup": "state", "part": "plugins", "pickled": "pickling", "plain": "record", "read_rows": "rows", "resolve": "plugins", "secret": "secret"}  # fmt: skip

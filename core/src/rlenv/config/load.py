@@ -115,10 +115,12 @@ def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Op
     if options.get("code") is False:
         raise ConfigError(f"{who} is code, which code=False rejects; name its env.toml instead")
     found = load_entry(entry, f"environment '{name}'")
-    if callable(found) and not isinstance(found, kind):
+    made = callable(found) and not isinstance(found, kind)
+    if made:
         with blamed(f"{who}: {entry.target}() failed"):
             found = found()
-    folder = os.path.dirname(sys.modules[entry.target.partition(":")[0]].__file__ or "")
+    module = sys.modules[entry.target.partition(":")[0]]
+    folder = os.path.dirname(getattr(module, "__file__", None) or "")
     if isinstance(found, (str, os.PathLike)):
         return load_file(kind, os.path.join(folder, found), **options)
     if isinstance(found, Mapping):
@@ -127,6 +129,8 @@ def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Op
         wanted = "expected a path, a mapping or an Environment"
         raise PluginError(f"{who}: {entry.target} is {type(found).__name__}; {wanted}")
     if any(options.values()):
+        if made:
+            found.close()  # type: ignore[attr-defined]  # an Environment
         raise ConfigError(f"{who} is built by its own code, so {', '.join(options)} cannot be set")
     return found
 

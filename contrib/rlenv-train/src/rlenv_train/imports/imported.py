@@ -26,8 +26,8 @@ class Imported:
         may_abstain: whether None leaves the response unscored; it is a fault otherwise.
         budget: CPU seconds that a response may cost; one that costs more gets 0.
         deterministic: false for a function that samples or measures.
-        env: names of environment variables that the function sees although they end in KEY, TOKEN, SECRET
-            or PASSWORD.
+        env: names of environment variables that the function sees beside those that Python and
+            numerics need.
     """
 
     phase: ClassVar[str] = "diff"
