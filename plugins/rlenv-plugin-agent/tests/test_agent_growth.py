@@ -1,0 +1,44 @@
+"""What a turn costs does not grow with the turns before it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from growth import assert_growth
+from rlenv_plugin_agent import arollout, call, rollout, tool
+from rlenv_plugin_agent.messages import Message
+from sums import TASK, add, sums
+
+CALL = call("add", a=2, b=3)
+
+
+class Plays:
+    """A policy that calls a tool in so many turns and looks at the length of what it is given alone."""
+
+    def __init__(self, turns: int) -> None:
+        self.turns = turns
+
+    def __call__(self, messages: list[Message], tools: list[Message]) -> object:
+        return CALL if len(messages) // 2 < self.turns else "5"
+
+
+def plays(turns: int) -> None:
+    env = sums(tool(where="inline")(add), turn_limit=10_000)
+    assert rollout(env, TASK, Plays(turns)).verdict.value == 1.0
+
+
+def aplays(turns: int) -> None:
+    env = sums(tool(where="inline")(add), turn_limit=10_000)
+
+    async def policy(messages: list[Message], tools: list[Message]) -> object:
+        return Plays(turns)(messages, tools)
+
+    assert asyncio.run(arollout(env, TASK, policy)).verdict.value == 1.0
+
+
+@pytest.mark.parametrize("play", [plays, aplays])
+def test_the_cost_of_an_episode_is_linear_in_its_turns(play: Callable[[int], None]) -> None:
+    assert_growth(partial(play, 600), partial(play, 1_200))
