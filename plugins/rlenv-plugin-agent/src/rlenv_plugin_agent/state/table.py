@@ -11,13 +11,13 @@ from hashlib import sha256
 from typing import Literal
 
 from attrs import define, field, frozen
-from attrs.validators import gt
+from attrs.validators import ge, gt, le
 from rlenv import ConfigError, Task, TaskError
 from rlenv.authoring import File, Problems, build, dumps, suggest
 
 from .access import Access, Table, tables_of
 from .clock import NOW
-from .database import Database, opened
+from .database import WRITTEN_MB, WRITTEN_ROWS, Database, opened
 from .held import APART, Held
 from .persistent import WorldFile
 from .world import World
@@ -56,6 +56,9 @@ class State:
         world: the file of a persistent world, with its log.
         wait: seconds that an episode waits for its turn in a persistent world, above 0.
         keep: how many states of a persistent world are kept, from which its rollouts can be replayed, 1 or more.
+        written_rows: rows that the statements of one episode may insert, update and delete together, those of triggers
+            included, 1 or more; a statement that would write more is answered with an error.
+        written_mb: MiB by which they may let the tables grow, 1 or more.
         now: the time that functions of SQL take for the present, in UTC.
     """
 
@@ -66,6 +69,8 @@ class State:
     world: File = field(factory=File, kw_only=True)
     wait: float = field(default=600.0, validator=gt(0), kw_only=True)
     keep: int = field(default=100, validator=gt(0), kw_only=True)
+    written_rows: int = field(default=WRITTEN_ROWS, validator=ge(1), kw_only=True)
+    written_mb: int = field(default=WRITTEN_MB, validator=[ge(1), le(4_096)], kw_only=True)
     now: str = field(default=NOW, kw_only=True)
     sha256: str = field(init=False, default="")
 
@@ -108,7 +113,17 @@ class State:
         content, tables, schema = await asyncio.to_thread(self._made, added.sql)
         values = {**self.values, **added.values}
         digest = sha256(dumps([self.sha256, self.now, values, added.sql]).encode()).hexdigest()
-        first = World(values, Database(content, tables, self.access, values, self.now, seed), start=digest)  # fmt: skip
+        database = Database(
+            content,
+            tables,
+            self.access,
+            values,
+            self.now,
+            seed,
+            written_rows=self.written_rows,
+            written_mb=self.written_mb,
+        )
+        first = World(values, database, start=digest)
         if self.kind != "persistent" or (at := APART.get()) == "":
             return first
         file = WorldFile(str(File(self.world).path), schema, self.wait, self.keep)
