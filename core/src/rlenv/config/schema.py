@@ -1,7 +1,8 @@
 """The words of an env.toml, one class per table, and the tables that plugins claim: group ``rlenv.tables``.
 
 ``harness = "my_plugin.tables:Harness"`` claims ``[harness]``.  ``Harness`` is an attrs class whose fields are the
-table's keys; an object of it is ``env.tables["harness"]`` and part of the fingerprint.  A field with the metadata
+table's keys; an object of it is ``env.tables["harness"]`` and part of the fingerprint.  Where it has a method
+``check_tables(tables)``, this is given all tables, and raises ConfigError for values that do not fit those of another.  A field with the metadata
 ``{"code": True}``, of a table or a stage, may not be set where ``code=False`` rejects programs.
 """
 

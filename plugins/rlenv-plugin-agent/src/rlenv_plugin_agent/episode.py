@@ -25,7 +25,7 @@ from .messages import (
     text_of,
 )
 from .read_only import ReadOnlyList, read_only_message, read_only_messages
-from .recorded import check_recorded
+from .recorded import check_present, check_recorded
 from .state.held import hold
 from .state.world import World
 from .steps import ENDINGS, TERMINATED, TRUNCATED, Call, Step, Stop, Turn
@@ -243,10 +243,12 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         self._context = ToolContext(found.public(), seed=seed)
         info: dict[str, object] = {"id": found.id}
         try:
+            play = partial(type(self).played, self.env)
             if "gold" in found.info:
-                yield from wait(check_recorded(partial(type(self).played, self.env), self.env, found))  # fmt: skip
+                yield from wait(check_recorded(play, self.env, found))
             if self._holder is not None or self.harness.sandbox:
-                held = yield from wait(hold(self.harness.sandbox, self._holder, found, seed))
+                check = partial(check_present, play, self.env, found, seed=seed)
+                held = yield from wait(hold(self.harness.sandbox, self._holder, found, seed, check))
                 self._held, self._context.parts = held, {**(held.parts if held else {})}
             self.start = getattr(self._context.parts.get(World), "start", "")
             if isinstance(resources := self.env.tables.get("resources"), Resources):
@@ -258,10 +260,14 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             info |= yield from self._open(found)
             self._manage.begin(len(self.messages), self.tools)
             self._context.parts[Record] = Record(self.messages, len(self.messages))
+            # Its time begins here: others may have held the world for long.
+            self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         except Exception as error:
             self.task = None
             yield from self._leave()
-            raise EpisodeError(f"the episode cannot begin: {fault_of(error).message}") from error
+            fault = fault_of(error)
+            told = f"the episode cannot begin: {fault.message}"
+            raise EpisodeError(told, kind=fault.kind, transient=fault.transient) from error
         self._look()
         return copies(self.view), info
 
@@ -322,10 +328,12 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         return self.ledger.trace
 
     @classmethod
-    async def played(cls, env: Environment, task: Task, actions: Iterator[Action]) -> Verdict:
+    async def played(
+        cls, env: Environment, task: Task, actions: Iterator[Action], seed: int = 0
+    ) -> Verdict:
         """The verdict of an episode with these actions, which do not end before it."""
         async with cls(env) as episode:
-            await episode.areset(task)
+            await episode.areset(task, seed)
             while episode.verdict is None:
                 await episode.astep(next(actions))
             return episode.verdict

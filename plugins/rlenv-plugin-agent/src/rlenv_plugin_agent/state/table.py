@@ -19,7 +19,7 @@ from .access import Access, Table, tables_of
 from .clock import NOW
 from .database import WRITTEN_MB, WRITTEN_ROWS, Database, opened
 from .held import APART, Held
-from .persistent import WorldFile
+from .persistent import PRESENT, WorldFile
 from .world import World
 
 MOST = 64  # databases of tasks that are kept
@@ -54,7 +54,8 @@ class State:
         values: named values to begin with; ``info.state.values`` of a task wins.
         access: by role, which tables and rows it may use; without it every role may use all tables.
         world: the file of a persistent world, with its log.
-        wait: seconds that an episode waits for its turn in a persistent world, above 0.
+        wait: seconds that one episode may hold a persistent world, above ``seconds`` of ``[config.budgets]``.  An episode
+            that holds it longer leaves nothing there; those that wait for it go on waiting.
         keep: how many states of a persistent world are kept, from which its rollouts can be replayed, 1 or more.
         written_rows: rows that the statements of one episode may insert, update and delete together, those of triggers
             included, 1 or more; a statement that would write more is answered with an error.
@@ -86,6 +87,22 @@ class State:
         self.sha256 = sha256(self._sql.encode()).hexdigest()
         self._made = lru_cache(MOST)(self._make)
 
+    def check_tables(self, tables: Mapping[str, object]) -> None:
+        """Check that an episode in a persistent world ends before others have waited for it too long.
+
+        Args:
+            tables: of the environment, by name.
+
+        Raises:
+            ConfigError: it may take longer.
+        """
+        if self.kind != "persistent":
+            return
+        seconds: float | None = getattr(tables.get("config"), "longest_seconds", None)
+        if seconds is None or seconds >= self.wait:
+            told = "has no value" if seconds is None else f"is {seconds:g}"
+            raise ConfigError(f"[config.budgets] seconds {told}, and wait of [state] is {self.wait:g}: an episode in a persistent world has to end before others have waited so long; set seconds below wait, as seconds = {self.wait / 2:g}")  # fmt: skip
+
     def show(self) -> str:
         """For ``rlenv show``."""
         parts = ("schema", [self.schema]), ("values", self.values), ("access of", self.access or ())
@@ -102,7 +119,6 @@ class State:
         Raises:
             TaskError: what the task adds does not fit the schema, or is SQL for a persistent world.
             ConfigError: the schema is not SQL, ``access`` does not fit it, or as of ``WorldFile``.
-            EpisodeError: as of ``WorldFile``.
         """
         problems = Problems()
         added = build(Added, task.info.get("state", {}), "info.state", problems)
@@ -124,6 +140,9 @@ class State:
             written_mb=self.written_mb,
         )
         first = World(values, database, start=digest)
+        present = PRESENT.get()
+        if present is not None:
+            return await present.fork()
         if self.kind != "persistent" or (at := APART.get()) == "":
             return first
         file = WorldFile(str(File(self.world).path), schema, self.wait, self.keep)
