@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 from growth import assert_growth
-from rlenv_plugin_agent import arollout, call, rollout, tool
+from rlenv_plugin_agent import Config, arollout, call, rollout, tool
 from rlenv_plugin_agent.messages import Message
 from sums import TASK, add, sums
 
@@ -39,6 +39,11 @@ def aplays(turns: int) -> None:
     assert asyncio.run(arollout(env, TASK, policy)).verdict.value == 1.0
 
 
-@pytest.mark.parametrize("play", [plays, aplays])
+def plays_with_budget(turns: int) -> None:
+    env = sums(tool(where="inline")(add), turn_limit=10_000, config=Config(context_budget=1 << 30))
+    assert rollout(env, TASK, Plays(turns)).verdict.value == 1.0
+
+
+@pytest.mark.parametrize("play", [plays, aplays, plays_with_budget])
 def test_the_cost_of_an_episode_is_linear_in_its_turns(play: Callable[[int], None]) -> None:
     assert_growth(partial(play, 600), partial(play, 1_200))
