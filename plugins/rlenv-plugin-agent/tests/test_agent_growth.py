@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 from growth import assert_growth
 from rlenv_plugin_agent import Config, arollout, call, rollout, tool
+from rlenv_plugin_agent.contexts import CONTEXTS
 from rlenv_plugin_agent.messages import Message
 from sums import TASK, add, sums
 
@@ -42,6 +43,27 @@ def aplays(turns: int) -> None:
 def plays_with_budget(turns: int) -> None:
     env = sums(tool(where="inline")(add), turn_limit=10_000, config=Config(context_budget=1 << 30))
     assert rollout(env, TASK, Plays(turns)).verdict.value == 1.0
+
+
+def plays_in_context(context: str, turns: int) -> None:
+    config = Config(context_budget=3_000)
+    env = sums(tool(where="inline")(add), turn_limit=10_000, context=context, config=config)
+
+    class Counts:
+        """A policy that cannot tell the turn from what it is shown."""
+
+        left = turns
+
+        def __call__(self, messages: list[Message], tools: list[Message]) -> object:
+            self.left -= 1
+            return CALL if self.left else "5"
+
+    assert rollout(env, TASK, Counts()).verdict.value == 1.0
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_the_cost_of_a_turn_is_that_of_what_is_new_and_shown(context: str) -> None:
+    assert_growth(partial(plays_in_context, context, 300), partial(plays_in_context, context, 600))
 
 
 @pytest.mark.parametrize("play", [plays, aplays, plays_with_budget])

@@ -7,6 +7,8 @@ from typing import TypeAlias, TypeVar, cast
 
 from rlenv_plugin_agent.messages import Message
 
+from .growing import GrowingHistory
+
 T = TypeVar("T")
 Count: TypeAlias = Callable[[Sequence[Message]], int]
 
@@ -128,6 +130,7 @@ class Counted:
     def __init__(self, count: Count = estimate) -> None:
         self.count = count
         self._found: dict[tuple[int, Hashable], tuple[Message, object]] = {}
+        self._grown: dict[int | None, GrowingHistory] = {}
         self._history: Sequence[Message] = ()
         self._known, self._total = 0, 0  # messages of the history, and their tokens
 
@@ -145,6 +148,17 @@ class Counted:
         self._total += self(history[self._known :])
         self._known = len(history)
         return self._total
+
+    def grown(self, history: Sequence[Message], given: int | None) -> GrowingHistory:
+        """What is remembered of a history that only grows.
+
+        Args:
+            history: the same list each time.
+            given: how many messages of it the task gave.
+        """
+        found = self._grown.setdefault(given, GrowingHistory(given))
+        found.grow(history)
+        return found
 
     def memo(self, message: Message, key: Hashable, make: Callable[[Message], T]) -> T:
         """What ``make`` returned for this message the first time.
