@@ -1,8 +1,10 @@
 """The words of an env.toml, one class per table, and the tables that plugins claim: group ``rlenv.tables``.
 
 ``harness = "my_plugin.tables:Harness"`` claims ``[harness]``.  ``Harness`` is an attrs class whose fields are the
-table's keys; an object of it is ``env.tables["harness"]`` and part of the fingerprint.  Where ``code=False`` loads an
-env.toml, a field may be set only if its type or its mark says that it is safe: see ``marks`` and ``safety``.
+table's keys; an object of it is ``env.tables["harness"]`` and part of the fingerprint.  Where it has a method
+``check_tables(tables)``, this is given all tables, and raises ConfigError for values that do not fit those of another.
+Where ``code=False`` loads an env.toml, a field may be set only if its type or its mark says that it is safe: see
+``marks`` and ``safety``.
 """
 
 from __future__ import annotations

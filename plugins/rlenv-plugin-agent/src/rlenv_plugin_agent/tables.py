@@ -262,6 +262,14 @@ class Config:
                 made = evolve(made, **{table or key: inner})  # type: ignore[arg-type] # its validators look
         return made
 
+    @property
+    def longest_seconds(self) -> float | None:
+        """The wall seconds that an episode may take in any step of training, None for no limit."""
+        scheduled = self.schedule.steps.get("budgets.seconds", ())
+        found = [self.budgets.seconds, *(value for _, value in scheduled)]
+        known = [each for each in found if each is not None]
+        return max(known) if len(known) == len(found) else None
+
     def budget_at(self, turn: int) -> int | None:
         """The tokens of context that the policy has in a turn, None for no limit."""
         reached = [tokens for first, tokens in self.schedule.context_budget if first <= turn]

@@ -85,6 +85,7 @@ class State:
         met, unmet, extra = compare(final, _expected(attempt.task))
         score = 0.0 if extra or (unmet and not self.partial) else met
         detail = "the state is not what the task asks for" if unmet else "the state is as expected"
+        detail = final.overflow or detail
         private = {"met": met, "unmet": unmet[:50]}
         return Outcome(score, detail, {"extra": extra, "hash": final.hash}, private=private)
 
