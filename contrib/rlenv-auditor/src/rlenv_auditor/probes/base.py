@@ -12,6 +12,7 @@ from rlenv.values import Task
 
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.model import Finding, Reply, Result, Severity
+from rlenv_auditor.openness import is_open
 from rlenv_auditor.statistics import rate
 
 __all__ = ["Probe", "Skip", "Try", "counted", "expecting", "finding", "result", "run", "safely", "unanimous"]  # fmt: skip
@@ -64,12 +65,14 @@ class Try:
     Args:
         must: "fail" (below the pass mark), "lose" (well below it), "pass", or "score" (some reward, whichever).  # fmt: skip
         name: of the variant, for the title of a finding.
+        other: whether it is another answer, which may be right where a task has several.
     """
 
     task: Task
     response: str
     must: str = "fail"
     name: str = ""
+    other: bool = False
 
 
 def finding(  # noqa: PLR0917 - what was found, in its order
@@ -128,6 +131,7 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     """Ask every response, and count the tasks on which one of them is not treated as it must be."""
     asked: dict[str | None, bool] = {}
     wrong: list[tuple[Try, Reply]] = []
+    open_refused = 0
     complete, busy = True, 0
     for part in _parts(tries, 64):
         if not complete:
@@ -147,6 +151,9 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
             asked[one.task.id] = asked.get(one.task.id, False) or bad
             if bad:
                 wrong.append((one, reply))
+            elif one.other and is_open(one.task):
+                open_refused += 1
+    wrong = _proven(wrong, asked, refused=open_refused)
     if not asked:
         raise Skip("there is nothing to try on these tasks") if complete and not busy else OutOfBudget  # fmt: skip
     hits = rate(sum(asked.values()), len(asked))
@@ -155,6 +162,25 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     status = "found" if wrong else "incomplete" if reason else "clean"
     found = tuple(_findings(bench, probe, wrong))
     return result(probe, status, rate=hits, findings=found, reason=reason)
+
+
+def _proven(
+    wrong: Sequence[tuple[Try, Reply]],
+    asked: dict[str | None, bool],
+    *,
+    refused: int,
+) -> list[tuple[Try, Reply]]:
+    """Without what may be right: an answer to a task that has several.
+
+    A verifier that rejects some answers to such tasks judges them; only one that pays all of them is shown to judge none.
+    """
+    if not refused:
+        return list(wrong)
+    proven = [pair for pair in wrong if not (pair[0].other and is_open(pair[0].task))]
+    hit = {one.task.id for one, _ in proven}
+    for task in asked:
+        asked[task] = task in hit
+    return proven
 
 
 def _note(bench: Bench, probe: Probe, one: Try, reply: Reply) -> None:

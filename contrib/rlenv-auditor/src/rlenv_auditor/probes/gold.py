@@ -23,6 +23,7 @@ UNKNOWN = "no right response is known: its tasks carry no answer that a response
 EPISODES = "a right response is an episode with calls of tools, and none is known; give some with --right FILE"
 # Where one more may be near enough.
 MEASURED = re.compile(r"(?i)\b(pixels?|bbox|bounding box|coordinates|approximate(ly)?|estimate)\b")
+ANOTHER = "a right response with another answer"
 NEAR = 12  # near misses of one task in the profile ci; others meet other tasks
 
 
@@ -41,7 +42,7 @@ def _swap(bench: Bench) -> Iterator[Try]:
     if len(golds) < 2:
         raise Skip("fewer than two tasks have a right response")
     for task, _, other in elsewhere(golds, steps=(1, 7)):
-        yield Try(task, other, name="the right answer of another task")
+        yield Try(task, other, name="the right answer of another task", other=True)
 
 
 def _near(bench: Bench) -> Iterator[Try]:
@@ -65,7 +66,7 @@ def _near(bench: Bench) -> Iterator[Try]:
         listed = Items.of(own) if shaped and "{" not in own else None
         if listed:
             made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("many") or not (text == own or plainly_in(task, text))]  # fmt: skip
-            orders = [Try(task, before + text + after, name=name) for name, text in turned(listed, task.prompt).items()]  # fmt: skip
+            orders = [Try(task, before + text + after, name=name, other=True) for name, text in turned(listed, task.prompt).items()]  # fmt: skip
             yield from orders if only_one(task.prompt) else unanimous(bench, orders)
         measured = MEASURED.search(task.prompt) is not None
         if measured:
@@ -73,7 +74,7 @@ def _near(bench: Bench) -> Iterator[Try]:
         tried = tried or bool(made)
         most = len(made) if bench.full else NEAR
         for name, text in bench.chance("near", task.id).sample(made, min(most, len(made))):
-            yield Try(task, text, "fail" if measured else "lose", name)
+            yield Try(task, text, "fail" if measured else "lose", name, other=True)
     if not tried:
         raise Skip("no form of the answer is paid, and no right response has fields, so there is nothing to miss by a little")  # fmt: skip
 
@@ -89,14 +90,14 @@ def _hollow(bench: Bench) -> Iterator[Try]:
         other = next((text for text in answers if text != wanted), None)
         for name, text in _hollowed(gold, wanted, other):
             if text.strip() and text != gold and not plainly_in(task, text):
-                yield Try(task, text, name=name)
+                yield Try(task, text, name=name, other=name == ANOTHER)
 
 
 def _hollowed(gold: str, wanted: str | None, other: str | None) -> Iterator[tuple[str, str]]:
     if wanted and wanted in gold and gold.strip() != wanted:
         yield "a right response without its answer", gold.replace(wanted, "")
         if other:
-            yield "a right response with another answer", gold.replace(wanted, other)
+            yield ANOTHER, gold.replace(wanted, other)
     if (program := program_of(gold)) is not None:
         yield from _emptied(gold, program)
 
