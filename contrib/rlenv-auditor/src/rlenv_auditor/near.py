@@ -136,6 +136,12 @@ def turned(listed: Items, prompt: str) -> dict[str, str]:
         return {}
     orders = {"its items in reverse": items[::-1], "its last two items exchanged": (*items[:-2], items[-1], items[-2])}  # fmt: skip
     orders["its items in the order of the prompt"] = there
+    orders["its first two items exchanged"] = (items[1], items[0], *items[2:])
+    if len(items) > 3:  # the ends stay in place
+        middle = len(items) // 2
+        orders["two inner items exchanged"] = (*items[: middle - 1], items[middle], items[middle - 1], *items[middle + 1 :])  # fmt: skip
+    if len(items) > 4:
+        orders["its inner items in reverse"] = (items[0], *items[-2:0:-1], items[-1])
     return {name: listed.text(order) for name, order in orders.items() if order != items}
 
 

@@ -51,7 +51,7 @@ def _own(bench: Bench) -> Iterator[Try]:
     """What the verifier's own source looks for, alone and all of it at once."""
     words = bench.target.words
     if not words:
-        raise Skip("its source is not known, or holds no text")
+        raise Skip("its source is not known, or holds no text", "not-installed")
     texts = [*dict.fromkeys([*words, *(text for word in words if (text := shortest(word)))])]
     texts += [glue.join(texts) for glue in ("", " ", "\n")]
     for task in bench.tasks[:4]:
@@ -118,7 +118,7 @@ def _options(bench: Bench) -> Iterator[Try]:
     answers = [text for task in bench.tasks if (text := text_of(task.answer)) is not None]
     several = list(dict.fromkeys(answers))
     if len(several) < 2:
-        raise Skip("its tasks have no two different answers")
+        raise Skip("its tasks have no two different answers", "too-few-tasks")
     for task in bench.tasks:
         own = text_of(task.answer)
         if own is None:
@@ -224,7 +224,7 @@ def _for_nothing(bench: Bench, probe: Probe) -> Result:
         for name, tasks in bench.earned.items() if 2 * len(tasks) >= len(bench.tasks)
     }  # fmt: skip
     if not means:
-        raise Skip("nothing was asked that solves nothing")
+        raise Skip("nothing was asked that solves nothing", "nothing-to-try")
     best = max(means, key=lambda name: (round(means[name], 6), -len(name)))
     tasks = bench.earned[best]
     figures = {"free reward": round(means[best], 4), "best for nothing": best, "kinds": len(means)}

@@ -30,7 +30,7 @@ NEAR = 12  # near misses of one task in the profile ci; others meet other tasks
 def _gold(bench: Bench) -> Iterator[Try]:
     golds = bench.golds.known()
     if not golds:
-        raise Skip(EPISODES if bench.target.acts else UNKNOWN)
+        raise Skip(EPISODES if bench.target.acts else UNKNOWN, "no-right-response")
     for task, response in golds:
         form = "given" if bench.golds.given(task) else bench.golds.carrier
         name = f"the right answer ({form or 'as a person would write it'})"
@@ -40,7 +40,7 @@ def _gold(bench: Bench) -> Iterator[Try]:
 def _swap(bench: Bench) -> Iterator[Try]:
     golds = bench.golds.known()
     if len(golds) < 2:
-        raise Skip("fewer than two tasks have a right response")
+        raise Skip("fewer than two tasks have a right response", "too-few-tasks")
     for task, _, other in elsewhere(golds, steps=(1, 7)):
         yield Try(task, other, name="the right answer of another task", other=True)
 
@@ -76,14 +76,14 @@ def _near(bench: Bench) -> Iterator[Try]:
         for name, text in bench.chance("near", task.id).sample(made, min(most, len(made))):
             yield Try(task, text, "fail" if measured else "lose", name, other=True)
     if not tried:
-        raise Skip("no form of the answer is paid, and no right response has fields, so there is nothing to miss by a little")  # fmt: skip
+        raise Skip("no form of the answer is paid, and no right response has fields, so there is nothing to miss by a little", "right-response-not-paid")  # fmt: skip
 
 
 def _hollow(bench: Bench) -> Iterator[Try]:
     """A right response with everything but what makes it right."""
     golds = bench.golds.known()
     if not golds:
-        raise Skip("no right response is known")
+        raise Skip("no right response is known", "no-right-response")
     answers = [text for task in bench.tasks if (text := text_of(task.answer)) is not None]
     for task, gold in golds:
         wanted = text_of(task.answer)
