@@ -117,11 +117,11 @@ def lacking(listed: Items) -> Iterator[tuple[str, str]]:
     others = [one[0] for one in words if one[0] != own and one[0].isdigit() and own.isdigit()]
     other = next(chain(others, (text for _, text in missed(own))), "other")
     changed = last[:start] + other + last[stop:]
-    yield "the last item dropped", listed.text(most)
-    yield "the first item twice", listed.text([*most, most[0]])
-    yield "an inner item twice", listed.text([*most[:-1], *most[-2:-1], last])
-    yield "another one for the last item", listed.text([*most, changed])
-    yield "an item too many", listed.text([*most, last, changed])
+    yield "last list item dropped", listed.text(most)
+    yield "first list item twice", listed.text([*most, most[0]])
+    yield "inner list item twice", listed.text([*most[:-1], *most[-2:-1], last])
+    yield "last list item replaced", listed.text([*most, changed])
+    yield "list item added", listed.text([*most, last, changed])
 
 
 def turned(listed: Items, prompt: str) -> dict[str, str]:

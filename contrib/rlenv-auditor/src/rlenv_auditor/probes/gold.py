@@ -65,7 +65,7 @@ def _near(bench: Bench) -> Iterator[Try]:
             made += [(name, text) for name, text in likely if not plainly_in(task, text)]
         listed = Items.of(own) if shaped and "{" not in own else None
         if listed:
-            made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("many") or not (text == own or plainly_in(task, text))]  # fmt: skip
+            made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("added") or not (text == own or plainly_in(task, text))]  # fmt: skip
             orders = [Try(task, before + text + after, name=name, other=True) for name, text in turned(listed, task.prompt).items()]  # fmt: skip
             yield from orders if only_one(task.prompt) else unanimous(bench, orders)
         measured = MEASURED.search(task.prompt) is not None
