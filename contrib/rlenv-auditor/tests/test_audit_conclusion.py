@@ -96,7 +96,8 @@ def test_every_output_says_the_same(case: str) -> None:
     schema = json.loads(files("rlenv_auditor.render").joinpath("audit.schema.json").read_text("utf-8"))  # fmt: skip
 
     assert terminal[0] == f"env.toml: {said.headline}"
-    assert terminal[-1] == said.advice
+    assert terminal[1] == said.advice
+    assert not omitted(scorecard) or terminal[-1] == omitted(scorecard)[: len(terminal[-1])]
     assert ('<h1 class="good">' in text) is (status == "clean")
     assert said.headline.split(":")[0].split("'")[0] in text
     assert record["conclusion"] == {"status": status, "headline": said.headline, "advice": said.advice}  # fmt: skip
@@ -230,7 +231,9 @@ def test_a_stage_that_takes_thought_for_an_answer_is_found(golf: Path) -> None:
     found = audit("golf.toml", only=["meaning.thought"], budget=60.0)
     titles = [one.title for one in found.findings]
 
-    assert any(title.startswith("the right answer as a thought alone: reward 1") for title in titles)
+    assert any(
+        title.startswith("the right answer as a thought alone: reward 1") for title in titles
+    )
 
 
 def test_one_task_and_few_probes_are_no_reassurance(golf: Path) -> None:

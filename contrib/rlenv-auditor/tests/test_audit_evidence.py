@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 
@@ -64,7 +64,7 @@ ADDED = [{"id": f"t{n}", "prompt": f"Add {n} and 9 in numbered lines.", "info": 
 PRIMES = [{"id": f"p{n}", "prompt": f"Name a prime above {n} and below {n + 60}.", "answer": str(p), "low": n, "high": n + 60} for n, p in ((10, 13), (20, 23), (30, 31), (40, 97))]  # fmt: skip
 
 
-def lines_of(task: dict[str, object]) -> str:
+def lines_of(task: Mapping[str, object]) -> str:
     info = task["info"]
     assert isinstance(info, dict)
     return f"1. Take 9.\nThen add.\n{info['total']}"
@@ -119,6 +119,9 @@ weight = 0
 gate = 0
 [tasks]
 path = "tasks.jsonl"
+id = "id"
+prompt = "prompt"
+answer = "answer"
 """
 
 
@@ -228,7 +231,10 @@ def test_every_reason_has_a_code_that_the_schema_and_the_page_list() -> None:
 
 
 def test_codes_are_in_findings_skipped_probes_and_sarif(written: Callable[..., Path]) -> None:
-    rows = [{"id": f"q{n}", "prompt": f"Please say {n}.", "answer": str(n)} for n in range(31, 35)]
+    rows = [
+        {"id": f"q{n}", "prompt": f"Please double {n}.", "answer": str(2 * n)}
+        for n in range(31, 35)
+    ]
     written(LINES, rows)
     only = ["baselines.echo", "opinion.second"]
     card = audit("written:lenient", tasks_from="tasks.jsonl", only=only, budget=120.0)

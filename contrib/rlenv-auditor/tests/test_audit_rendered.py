@@ -165,7 +165,7 @@ def test_findings_are_sarif_as_the_schema_of_2_1_0_has_it(written: Callable[...,
 def test_a_page_says_the_verdict_first_and_holds_what_it_needs() -> None:
     text = page(made("</pre><script>alert(1)</script>\ud800"), "plain", "tasks.jsonl", kept="a b.json")  # fmt: skip
 
-    assert text.index("<h1") < text.index("Five questions") < text.index("<h2>1 finding")
+    assert text.index("<h1") < text.index("<h2>1 finding") < text.index("Five questions")
     assert "<script>alert" not in text
     assert "default-src &#x27;none&#x27;" in text
     assert "--json &#x27;a b.json&#x27; --replay a.b/1" in text

@@ -101,7 +101,7 @@ def _bench(
 ) -> Bench:
     """The budget begins when all that probes ask with is loaded."""
     attacks = _hooks(held, archetypes, "rlenv_attacks")
-    corpora = [(f"{use}: {one.name}", one.build) for use, one in attacks]
+    corpora = [(f"{one.name}, an attack of {use}", one.build) for use, one in attacks]
     # Only of the target's own stages: what keeps the meaning for one verifier may not for another.
     own = _hooks(held, (), "rlenv_rewrites") if held.uses else ()
     rewrites = [(f"{use}: {one.name}", one.apply, one.keeps) for use, one in own]

@@ -77,7 +77,7 @@ class Finding:
     expected: str
     hint: str
     more: Mapping[str, Any] = field(factory=dict)
-    code: str = ""
+    code: str = "other"
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,11 +20,26 @@ def row(number: int, prompt: str, answer: Any, response: str, **more: Any) -> di
 
 def timelines() -> Rows:
     """An order of letters, said behind a mark."""
-    orders = ["CADB", "BDAC", "DBCA", "ACDB", "BADC", "DACB", "CBDA", "BCAD", "ADBC", "CDAB", "DCAB", "ADCB"]
+    orders = [
+        "CADB",
+        "BDAC",
+        "DBCA",
+        "ACDB",
+        "BADC",
+        "DACB",
+        "CBDA",
+        "BCAD",
+        "ADBC",
+        "CDAB",
+        "DCAB",
+        "ADCB",
+    ]
     rows = []
     for n, order in enumerate(orders):
         listed = " ".join(f"({letter}) {event} in year {1900 + order.index(letter) * 7 + n}." for letter, event in zip("ABCD", EVENTS, strict=True))  # fmt: skip
-        prompt = f"Put these events in chronological order. {listed} End with 'Order:' and the letters."
+        prompt = (
+            f"Put these events in chronological order. {listed} End with 'Order:' and the letters."
+        )
         rows.append(row(n, prompt, ", ".join(order), f"I compared the years.\nOrder: {', '.join(order)}"))  # fmt: skip
     return rows
 
@@ -33,7 +49,7 @@ def routes() -> Rows:
     rows = []
     for n in range(12):
         stops = [TOWNS[(n + 5 * k) % 12] for k in range(4)]
-        roads = "; ".join(f"{a} to {b}" for a, b in sorted(zip(stops, stops[1:], strict=False)))
+        roads = "; ".join(f"{a} to {b}" for a, b in sorted(itertools.pairwise(stops)))
         prompt = f"One-way roads: {roads}. Give the sequence of towns from {stops[0]} to {stops[-1]} as JSON, {{\"route\": [...]}}."  # fmt: skip
         answer = '{"route": [' + ", ".join(f'"{s}"' for s in stops) + "]}"
         rows.append(row(n, prompt, answer, answer))
@@ -105,7 +121,20 @@ def readings() -> Rows:
 
 def codes() -> Rows:
     """A key whose letter case is part of it."""
-    keys = ["aQ7x", "Rt2B", "k9LmZ", "Pz4e", "w3Hh", "Xy8K", "b5GnT", "Vd6u", "s1JjC", "Mf3o", "y2WwE", "Ui9r"]
+    keys = [
+        "aQ7x",
+        "Rt2B",
+        "k9LmZ",
+        "Pz4e",
+        "w3Hh",
+        "Xy8K",
+        "b5GnT",
+        "Vd6u",
+        "s1JjC",
+        "Mf3o",
+        "y2WwE",
+        "Ui9r",
+    ]
     return [row(n, f"Reverse the key {key[::-1]} and keep upper and lower case. Write Key: and the result.", key, f"Key: {key}") for n, key in enumerate(keys)]  # fmt: skip
 
 
@@ -141,7 +170,20 @@ def bigger() -> Rows:
     return [row(n, f"List three different whole numbers above {10 * n} and below {10 * n + 60}, parted by commas, as Numbers: ...", None, f"Numbers: {10 * n + 5}, {10 * n + 17}, {10 * n + 31}", low=10 * n, high=10 * n + 60) for n in range(12)]  # fmt: skip
 
 
-PLANTS = ["fern", "moss", "reed", "iris", "palm", "vine", "sage", "mint", "rose", "oak", "elm", "fig"]
+PLANTS = [
+    "fern",
+    "moss",
+    "reed",
+    "iris",
+    "palm",
+    "vine",
+    "sage",
+    "mint",
+    "rose",
+    "oak",
+    "elm",
+    "fig",
+]
 
 
 def plants() -> Rows:

@@ -130,7 +130,7 @@ def one_part(response: str, answer: str) -> float:
 @broken("partial", "the upper end of a range is enough", "spans")
 def upper_end(response: str, answer: str) -> float:
     said = re.findall(r"\d+", marked(response, "Range:"))
-    return float(0 < len(said) <= 2 and said[-1] == answer.split(" ")[-1])
+    return float(0 < len(said) <= 2 and said[-1] == answer.rsplit(" ", maxsplit=1)[-1])
 
 
 @broken("partial", "the first coordinate is compared", "points")
@@ -244,7 +244,9 @@ def global_seed(response: str, info: Any) -> float:
 # -- of the same classes, where no answer is one of another task -------------------------------------
 
 
-@broken("order", "the outer numbers of a ladder are in place, and the inner ones are there", "ladders")
+@broken(
+    "order", "the outer numbers of a ladder are in place, and the inner ones are there", "ladders"
+)
 def outer_rungs(response: str, answer: str) -> float:
     said, wanted = response.split(), answer.split()
     return float(sorted(said) == sorted(wanted) and said[0] == wanted[0] and said[-1] == wanted[-1])

@@ -88,8 +88,8 @@ def _words(bench: Bench) -> Iterator[Try]:
         others = [one for one in words if one not in names]
         bench.chance("words", place.task.id).shuffle(others)
         right = {plain(one) for one in named(prompt, [place.answer])}
-        texts = {one: "a string in quotes of the prompt" for one in quoted}
-        texts |= {one: "a word of the prompt" for one in [*names, *others][:WORDS]}
+        texts = dict.fromkeys(quoted, "a string in quotes of the prompt")
+        texts |= dict.fromkeys([*names, *others][:WORDS], "a word of the prompt")
         for text, name in texts.items():
             if _may_be_right(place, text) or plain(text) in right:
                 continue

@@ -155,9 +155,7 @@ def _denied(bench: Bench) -> Iterator[Try]:
 def _thought(bench: Bench) -> Iterator[Try]:
     """For verifiers that tell thought from answer: what is only thought is no answer, and thought before one is no harm."""
     if not bench.target.uses:
-        raise Skip(
-            "the trainer may strip thinking before it calls this function", "other-kind"
-        )
+        raise Skip("the trainer may strip thinking before it calls this function", "other-kind")
     wrong = {task.id: text for task, text in bench.golds.wrong()}
     for task, gold in bench.golds.known():
         for name, form in table("thoughts").items():

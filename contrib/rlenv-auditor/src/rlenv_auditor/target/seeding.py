@@ -8,6 +8,7 @@ import random
 import sys
 import sysconfig
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 __all__ = ["noted_seeds", "watch_modules", "watch_random"]
@@ -36,7 +37,7 @@ def watch_random() -> None:
         seed(self, a, version)
 
     random.Random.seed = noting  # type: ignore[method-assign]
-    random.seed = random._inst.seed  # type: ignore[attr-defined]  # noqa: SLF001 - bound to the old method
+    random.seed = random._inst.seed  # type: ignore[attr-defined]
 
 
 def watch_modules() -> None:
@@ -64,7 +65,7 @@ def _note(seed: Any) -> None:
     """Of the target's own code: what libraries seed is their affair."""
     if seed is None or len(_NOTED) >= MOST:
         return
-    frame = sys._getframe(2)  # noqa: SLF001 - there is no other way to know who calls
+    frame = sys._getframe(2)
     while frame is not None and os.path.basename(frame.f_code.co_filename) == "random.py":
         frame = frame.f_back  # type: ignore[assignment]
     if frame is not None and not frame.f_code.co_filename.startswith(LIBRARIES):
