@@ -233,7 +233,7 @@ def _findings(bench: Bench, probe: Probe, wrong: Sequence[tuple[Try, Reply]]) ->
     for one, reply in list(reversed(texts.values()))[:MOST_FINDINGS]:
         paid = f"{reply.fault}: {reply.message}" if reply.reward is None else f"reward {reply.reward:g}"  # fmt: skip
         count = sum(other.name == one.name for other, _ in wrong)
-        by = responsible(reply, bench.target.weights, paid=one.must in ("fail", "lose"))
+        by = responsible(reply, bench.weights, paid=one.must in ("fail", "lose"))
         title = f"{one.name or probe.id}: {paid}{_from(by)}{f' ({count} responses)' * (count > 1)}"
         more: dict[str, Any] = {"stages": scores_of(reply)} if reply.stages else {}
         code = _code(bench, one, reply)

@@ -37,7 +37,7 @@ def watch_random() -> None:
         seed(self, a, version)
 
     random.Random.seed = noting  # type: ignore[method-assign]
-    random.seed = random._inst.seed  # type: ignore[attr-defined]
+    random.seed = random._inst.seed
 
 
 def watch_modules() -> None:
@@ -65,8 +65,8 @@ def _note(seed: Any) -> None:
     """Of the target's own code: what libraries seed is their affair."""
     if seed is None or len(_NOTED) >= MOST:
         return
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and os.path.basename(frame.f_code.co_filename) == "random.py":
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     if frame is not None and not frame.f_code.co_filename.startswith(LIBRARIES):
         _NOTED[f"{seed!r}"[:80]] = None
