@@ -222,7 +222,7 @@ def raised() -> list[str]:
 
 def test_every_reason_has_a_code_that_the_schema_and_the_page_list() -> None:
     schema = json.loads((PACKAGE / "render" / "audit.schema.json").read_text("utf-8"))["$defs"]
-    page = next(parent / "docs" / "reference" / "audit-codes.md" for parent in Path(__file__).parents if (parent / "docs").is_dir()).read_text("utf-8")  # fmt: skip
+    page = next(parent / "docs" / "how-to" / "audit-codes.md" for parent in Path(__file__).parents if (parent / "docs").is_dir()).read_text("utf-8")  # fmt: skip
 
     assert set(raised()) <= set(SKIPPED)
     for codes, kind in ((FOUND, "finding"), (SKIPPED, "result")):

@@ -167,7 +167,7 @@ def primes() -> Rows:
 
 def bigger() -> Rows:
     """A list of which many are right."""
-    return [row(n, f"List three different whole numbers above {10 * n} and below {10 * n + 60}, parted by commas, as Numbers: ...", None, f"Numbers: {10 * n + 5}, {10 * n + 17}, {10 * n + 31}", low=10 * n, high=10 * n + 60) for n in range(12)]  # fmt: skip
+    return [row(n, f"List three different integers above {10 * n} and below {10 * n + 60}, parted by commas, as Numbers: ...", None, f"Numbers: {10 * n + 5}, {10 * n + 17}, {10 * n + 31}", low=10 * n, high=10 * n + 60) for n in range(12)]  # fmt: skip
 
 
 PLANTS = [

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from unseen_reading import loaded, marked, pair
+
 __all__ = ["BROKEN", "SOUND"]
 
 Verifier = Callable[..., float]
@@ -32,29 +34,6 @@ def sound(tasks: str) -> Callable[[Verifier], Verifier]:
         return function
 
     return keep
-
-
-def marked(response: str, mark: str) -> str:
-    """What follows a mark, once, in its last line."""
-    lines = response.strip().splitlines()
-    if response.count(mark) != 1 or not lines or not lines[-1].startswith(mark):
-        return ""
-    return lines[-1].removeprefix(mark).strip()
-
-
-def loaded(response: str) -> Any:
-    try:
-        return json.loads(response)
-    except (ValueError, RecursionError):
-        return None
-
-
-def pair(text: str) -> list[float]:
-    found = re.fullmatch(r"\(([^(),]{1,12}),([^(),]{1,12})\)", text)
-    try:
-        return [float(one) for one in found.groups()] if found else []
-    except ValueError:
-        return []
 
 
 # -- order ---------------------------------------------------------------------------------------------
@@ -194,7 +173,7 @@ def small_letters(response: str, answer: str) -> float:
 
 
 def value(tree: ast.expr, x: int) -> int:
-    """Arithmetic of whole numbers and x."""
+    """Arithmetic of integers and x."""
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, (ast.Add, ast.Mult, ast.Sub)):
         one, two = value(tree.left, x), value(tree.right, x)
         return one * two if isinstance(tree.op, ast.Mult) else one + two if isinstance(tree.op, ast.Add) else one - two  # fmt: skip

@@ -45,7 +45,7 @@ def _played(env: Environment, task: Task, turns: Sequence[Action]) -> Rollout:
 
 
 def _turn(message: Message) -> Action:
-    """A message as a policy returns it; None as its content is no text."""
+    """Return a message as a policy would."""
     if not message.get("tool_calls"):
         return message.get("content")
     return {"role": "assistant", **message}
