@@ -19,6 +19,7 @@ FOUND: Mapping[str, str] = {
     "answer-revealed": "the prompt, a detail, an error or a sandbox reveals the answer or the tests",
     "response-executed": "the response runs in the process of the verifier",
     "inputs-from-constant-seed": "test inputs are drawn with a constant seed",
+    "undeclared-file-read": "a function reads a file that it does not declare, so no fingerprint covers it",
     "style-raises-reward": "style raises the reward of a wrong response",
     "partial-reward-for-nothing": "what solves nothing earns a part of the reward",
     "verifiers-disagree": "a second verifier decides differently",
@@ -48,7 +49,7 @@ BY_MEASURE = {
 BY_PROBE = {
     "range.finite": "reward-out-of-range", "range.type": "reward-not-a-number", "range.purity": "task-changed",
     "range.network": "network-used", "exploits.executed": "response-executed", "policies.nothing": "policy-paid-for-nothing",
-    "secrecy.seeds": "inputs-from-constant-seed",
+    "secrecy.seeds": "inputs-from-constant-seed", "files.declared": "undeclared-file-read",
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ LONGEST_S = 60.0
 def _reads(bench: Bench, probe: Probe) -> Result:
     spec = bench.target.spec
     if not _names_file(spec.target):
-        raise Skip("it is no env.toml that names a function in a file")
+        raise Skip("it is not an env.toml that names a function in a file", "other-kind")
     seconds = min(LONGEST_S, bench.left())
     if seconds <= 0:
         raise OutOfBudget
@@ -49,7 +49,8 @@ def _reads(bench: Bench, probe: Probe) -> Result:
         )
         read = json.loads(done.stdout.splitlines()[-1])
     except (subprocess.SubprocessError, ValueError, IndexError) as error:
-        raise Skip(f"its functions could not be watched: {type(error).__name__}") from error
+        reason = f"its functions could not be watched: {type(error).__name__}"
+        raise Skip(reason, "unscored") from error
     wanted = "reads = (...) on the function, with every file that it reads"
     found = [
         finding(probe, None, "", None, f"{function} reads {os.path.basename(path)}, which it does not declare"[:200], wanted, path=path)
