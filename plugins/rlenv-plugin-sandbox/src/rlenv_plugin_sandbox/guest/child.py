@@ -144,8 +144,6 @@ class Plan:
     def __init__(self, config: dict[str, Any]) -> None:
         self.isolate = config["isolate"]
         self.begun: int | None = None  # where a child says that it begins, besides the job socket
-        self.workdir: Any = None  # where working directories are made
-        self.seat: Any = None  # the one of the next child
         self._take(config)
         self.uid = config["uid"] if self.isolate else None
         self.landlock = landlock.abi() if config["inner"] else 0
@@ -161,6 +159,8 @@ class Plan:
 
     def _take(self, config: dict[str, Any]) -> None:
         """What holds for every adapter."""
+        self.workdir: Any = None  # where working directories are made, in a jail
+        self.seat: Any = None  # the one of the next child
         self.native = config["runtime"] == "native"
         self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
         self.environment = {

@@ -226,7 +226,9 @@ class Prefork:
         said = REPORT.pack(self.number, ended, status, *used, 0)
         if self.plan.workspace[0]:
             self.hand_over(said, seat)
-        elif self.plan.workdir.is_light(seat):  # whoever waits for the report waits for no unmounting
+        elif self.plan.workdir.is_light(
+            seat
+        ):  # whoever waits for the report waits for no unmounting
             self.control.send(said)
             self.plan.workdir.clear(seat)
         else:

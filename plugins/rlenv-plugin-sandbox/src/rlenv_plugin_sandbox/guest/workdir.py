@@ -29,7 +29,7 @@ class Folder:
         """Make the place of the next run."""
         return Seat("")
 
-    def enter(self, seat: Seat) -> None:  # noqa: ARG002 - there is only one
+    def enter(self, seat: Seat) -> None:
         """Move this process there."""
         os.chdir(self.path)
 
@@ -39,15 +39,15 @@ class Folder:
     def begin(self) -> None:
         """Nothing is to be hidden from a program here."""
 
-    def is_light(self, seat: Seat) -> bool:  # noqa: ARG002 - there is only one
+    def is_light(self, seat: Seat) -> bool:
         """Whether the next run can begin before it is cleared: it would see what is there."""
         return False
 
-    def root_of(self, seat: Seat) -> str | int:  # noqa: ARG002 - there is only one
+    def root_of(self, seat: Seat) -> str | int:
         """What ``tree.pack`` reads a workspace from."""
         return self.path
 
-    def clear(self, seat: Seat) -> None:  # noqa: ARG002 - there is only one
+    def clear(self, seat: Seat) -> None:
         """Remove what a run left."""
         leftovers.remove([self.path], _CLEARING_S)
 
