@@ -17,6 +17,7 @@ from .probes import (
     episodes,
     executed,
     exploits,
+    files,
     gold,
     judges,
     meaning,
@@ -34,7 +35,7 @@ __all__ = ["probes"]
 # a stranger's package may take seconds to import.
 OWN = (
     *gold.PROBES, *baselines.PROBES, *mutation.PROBES, *secrecy.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
-    *episodes.PROBES, *executed.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *baselines.LATE, *opinion.LATE, *cost.PROBES, *determinism.PROBES,
+    *episodes.PROBES, *executed.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *baselines.LATE, *opinion.LATE, *cost.PROBES, *determinism.PROBES, *files.PROBES,
 )  # fmt: skip
 
 

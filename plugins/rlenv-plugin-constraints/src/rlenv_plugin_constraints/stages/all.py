@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task, TaskError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Constraint, Finding
 from rlenv_plugin_constraints.content import earnings, says_nothing
@@ -49,8 +50,8 @@ class All:
     )
     survey_if_alone: ClassVar[bool] = True
 
-    constraints: tuple[Mapping[str, Any], ...] = field(default=(), converter=_tables)
-    source: str = ""
+    constraints: Safe[tuple[Mapping[str, Any], ...]] = field(default=(), converter=_tables)
+    source: Safe[str] = ""
     score: Literal["fraction", "all"] = "fraction"
     content: bool | None = None
     thinking: Literal["drop", "keep"] = "drop"
