@@ -41,11 +41,17 @@ class Place:
         taken: names in the working directory that are not a run's.
         beside: whether it holds a place of those that run beside others.
         alone: whether no other program of this process runs now.
+        spent: whether it served for one run only, and has.
     """
 
     taken: frozenset[str] = frozenset()
     beside = False
     alone: Callable[[], bool] = bool
+
+    @property
+    def spent(self) -> bool:
+        """See the attributes."""
+        return False
 
     def __init__(self, profile: Profile) -> None:
         self.profile, self.owner, self.healthy = profile, os.getpid(), True
@@ -227,7 +233,7 @@ class Pool(Generic[P]):
         with self._lock:
             others = self._quota is not None and self._quota.waiting() > self._asking
             had_turn = others and monotonic() - place.since > _TURN_S
-            over = [place] if had_turn or not place.healthy else []
+            over = [place] if had_turn or place.spent or not place.healthy else []
             if not over:
                 self._idle.append(place)
             self._busy[place.beside] -= 1

@@ -65,6 +65,7 @@ class OneSession(Leased, Generic[P]):
             raise RuntimeError(
                 "a session runs one program at a time: finish the current one, or open another session"
             )
+        await self._unspent()
         for top in (name.partition("/")[0] for name in files or ()):
             if top in self._place.taken:
                 raise ConfigError(
@@ -85,6 +86,16 @@ class OneSession(Leased, Generic[P]):
             run.discard()
             raise
         self._run = run
+
+    async def _unspent(self) -> None:
+        """Change a place that serves for one run only, and has, for another."""
+        if not self._place.spent:
+            return
+        profile = self._place.profile
+        self._adapter.pool.give_back(self._place)
+        self._closed = True
+        self._place = await self._adapter.pool.lease(profile)
+        self._closed = False
 
     async def send(self, frame: bytes) -> None:
         await self._running().send(frame)

@@ -36,7 +36,18 @@ def send(data):
         data = data[os.write(3, data):]
 """
 ALL = frozenset(
-    {"kill", "native", "fresh", "limits", "walls", "visible", "hidden", "room", "entries"}
+    {
+        "kill",
+        "native",
+        "fresh",
+        "limits",
+        "walls",
+        "visible",
+        "hidden",
+        "room",
+        "entries",
+        "numbers",
+    }
 )
 
 
@@ -48,7 +59,8 @@ class Adapter:
     processes; ``limits`` of CPU, memory and processes; ``walls`` around files, network and other processes;
     ``visible`` processes, which the machine of the tests can look for; ``hidden`` ones of the sandbox itself,
     of which not even the command line can be read; ``room`` and ``entries``: a program itself is told (ENOSPC)
-    when it writes more bytes, or makes more files, than its workspace may hold.
+    when it writes more bytes, or makes more files, than its workspace may hold; ``numbers``: no program reads one
+    that another has written, but for those of `sandbox_numbers.KERNEL` (docs/explanation/sandbox.md names them).
     """
 
     name: str

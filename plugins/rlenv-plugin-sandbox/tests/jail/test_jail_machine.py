@@ -88,11 +88,26 @@ def test_groups_of_version_two_are_made_where_their_limits_work(tmp_path: Path) 
         (folder / "cgroup.subtree_control").write_text("")
     assert cgroups._unified("/user.slice/app.slice/run.scope", tmp_path) == {}
 
-    (service / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    found = cgroups._unified("/user.slice/app.slice/run.scope", tmp_path)
+    for enabled, more in (("memory pids", set()), ("cpu memory pids", {"cpu"})):
+        (service / "cgroup.subtree_control").write_text(enabled + "\n")
+        found = cgroups._unified("/user.slice/app.slice/run.scope", tmp_path)
 
-    assert set(found) == {"memory", "pids", "cpuacct"}
-    assert set(found.values()) == {service}
+        assert set(found) == {"memory", "pids", "cpuacct"} | more
+        assert set(found.values()) == {service}
+
+
+def test_a_group_has_a_share_of_the_processors_in_both_versions(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder in (old, new):
+        folder.mkdir()
+    (new / "cpu.max").write_text("max 100000")
+    for folder in (old, new):
+        cgroups._limit_processors(folder)
+
+    assert (new / "cpu.max").read_text() == "200000 100000"
+    assert int((new / "cpu.weight").read_text()) > 100
+    assert (old / "cpu.cfs_quota_us").read_text() == "200000"
+    assert int((old / "cpu.shares").read_text()) > 1024
 
 
 def test_programs_get_ids_that_exist_here(monkeypatch: pytest.MonkeyPatch) -> None:

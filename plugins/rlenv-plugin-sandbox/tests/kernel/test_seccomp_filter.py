@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import re
 import struct
 from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ HONEST = """
 brk clock_gettime close dup3 epoll_create1 epoll_pwait eventfd2 exit exit_group fcntl fstat ftruncate futex
 getcwd getdents64 getpid getrandom getrusage kill lseek madvise membarrier mkdirat mmap mprotect munmap
 nanosleep newfstatat openat pipe2 ppoll pread64 prlimit64 read readlinkat renameat2 rseq rt_sigaction
-rt_sigprocmask rt_sigreturn sched_yield set_robust_list set_tid_address statx tgkill timerfd_create uname
+rt_sigprocmask rt_sigreturn sched_yield set_robust_list set_tid_address tgkill timerfd_create uname
 unlinkat wait4 write writev
 """
 
@@ -114,7 +115,7 @@ def test_the_numbers_are_the_kernels(guest: SimpleNamespace, machine: str, heade
 
 def test_every_name_of_the_policy_is_a_call_of_some_machine(guest: SimpleNamespace) -> None:
     known = set().union(*guest.syscalls.TABLES.values())
-    policy = guest.seccomp._special("native", devices=False, memfd=True)
+    policy = guest.seccomp._special("native", devices=False, memfd=True, shared=True)
     assert set(policy) <= known
     assert len(guest.seccomp.ALLOWED) == len(set(guest.seccomp.ALLOWED))
     assert {*FORBIDDEN.split(), *HONEST.split()} <= known
@@ -132,7 +133,7 @@ def test_what_everybody_needs_is_allowed(kept: Filter) -> None:
 
 
 def test_what_is_not_named_is_refused(guest: SimpleNamespace, kept: Filter) -> None:
-    named = guest.seccomp._special("native", devices=False, memfd=True)
+    named = guest.seccomp._special("native", devices=False, memfd=True, shared=True)
     numbers = {n for name, n in kept.numbers.items() if name in named}
     for number in set(range(kept.last + 1)) - numbers:
         assert kept.number(number) == EPERM, number
@@ -175,8 +176,34 @@ def test_files_in_memory_can_be_refused(filtered: Callable[..., Filter]) -> None
 
 
 def test_rank_and_place_are_kept_in_silence(kept: Filter) -> None:
-    for name in ("setpriority", "sched_setaffinity", "sync", "syncfs"):
+    for name in ("fadvise64", "setpriority", "sched_setaffinity", "sync", "syncfs"):
         assert kept(name) == ERRNO
+
+
+def test_locks_are_pretended_where_files_are_the_machines(filtered: Callable[..., Filter]) -> None:
+    for machine in MACHINES:
+        for runtime in RUNTIMES:
+            shared, own = filtered(machine, runtime), filtered(machine, runtime, shared=False)
+            assert (shared("flock"), own("flock")) == (ERRNO, ALLOW)
+            for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38):  # F_OFD_SETLK, F_OFD_SETLKW
+                assert (shared("fcntl", 3, command), own("fcntl", 3, command)) == (ERRNO, ALLOW)
+
+
+def test_only_harmless_commands_of_fcntl_are_known(kept: Filter) -> None:
+    harmless = "DUPFD DUPFD_CLOEXEC GETFD SETFD GETFL SETFL GETLK GETOWN SETOWN GETSIG SETSIG"
+    for name in harmless.split():
+        assert kept("fcntl", 3, getattr(fcntl, "F_" + name)) == ALLOW, name
+    for command in (1024, 1025, 1026, 1035, 1036, 1037, 1038, 1027, 1028, 17, 5000):
+        assert kept("fcntl", 3, command) == ERRNO | errno.EINVAL, command
+
+
+def test_pages_of_files_are_dropped_in_pretense_only(kept: Filter) -> None:
+    for advice in range(32):
+        assert kept("madvise", 0, 4096, advice) == (ERRNO if advice in (20, 21) else ALLOW)
+
+
+def test_statx_is_unknown_so_that_neither_births_nor_mounts_are_seen(kept: Filter) -> None:
+    assert kept("statx") == ENOSYS
 
 
 def test_clone3_is_unknown_so_that_flags_are_seen(kept: Filter) -> None:

@@ -122,7 +122,7 @@ def test_what_is_nobodys_is_refused(locked: Any, user: int, runtime: str) -> Non
 
 def test_everything_refused_by_number_is_refused(guest: SimpleNamespace, locked: Any) -> None:
     """All that the policy does not name, called for real."""
-    named = guest.seccomp._special("native", devices=False, memfd=True)
+    named = guest.seccomp._special("native", devices=False, memfd=True, shared=True)
     names = [n for n in guest.linux.NUMBERS if n not in named]
     then = f"""
 nothing = [ctypes.c_long(-1)] * 6

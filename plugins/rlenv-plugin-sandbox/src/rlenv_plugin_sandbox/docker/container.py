@@ -26,7 +26,7 @@ from .image import BOX, GUEST, binds, layer
 __all__ = ["Container", "Kind"]
 
 _READY_S = 60.0
-_PIDS_EXTRA = 3  # the relay, and the fork that waits
+_PIDS_EXTRA = 4  # the relay, and the two processes that wait
 _GVISOR_PIDS = 4096  # threads of its kernel, on the machine; where they run out, it dies
 _GVISOR_MB = 256  # its kernel
 
@@ -54,8 +54,19 @@ class Kind:
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """What the relay may: in gVisor, to become nobody, to kill nobody's processes and to clear their files."""
-        return ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER") if self.gvisor else ()
+        """What the relay may: in gVisor, to become nobody, to kill nobody's processes, and to mount and clear files."""
+        if not self.gvisor:
+            return ()
+        return ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER", "SYS_ADMIN")
+
+    @property
+    def security(self) -> tuple[str, ...]:
+        """What docker keeps from the relay: outside gVisor it needs namespaces, which docker's own filter rejects.
+
+        Programs are behind our filter, which rejects more.
+        """
+        usual = ("no-new-privileges",)
+        return usual if self.gvisor else (*usual, "seccomp=unconfined")
 
 
 class Container(Place):
@@ -72,6 +83,7 @@ class Container(Place):
         self._engine = engine
         self._since = time()
         self._short = False
+        self.runs = 0
         whole = kind.image is None
         extra = packages(profile.preload, frozenset(n for n, _ in profile.files)) if whole else ()
         image = engine.image(kind.image, layer(profile, whole=whole))
@@ -111,6 +123,11 @@ class Container(Place):
             raise ConfigError(f"the container cannot run programs: {about['failed']}")
         return about
 
+    @property
+    def spent(self) -> bool:
+        """Whether a run in it would see something of the one before."""
+        return self.runs > 0 and not self.about["renewed"]
+
     def complaint(self) -> str:
         """The last that the relay wrote to its standard error; "" when nothing."""
         lines = self._unwrap.errors.decode("utf-8", "replace").split("\n")
@@ -118,7 +135,7 @@ class Container(Place):
 
     def fresh(self) -> bool:
         """Whether it can still be used, as far as is known without waiting."""
-        return self.healthy and self.link.alive()
+        return self.healthy and not self.spent and self.link.alive()
 
     def cpu(self) -> float | None:
         """Seconds of CPU of all that ever ran in it, as the machine counts them; None when nobody says.  Waits."""
@@ -178,7 +195,7 @@ def _host(profile: Profile, kind: Kind, paths: list[str]) -> dict[str, Any]:
         "read_only": True,
         "cap_drop": ["ALL"],
         "cap_add": list(kind.capabilities),
-        "security_opt": ["no-new-privileges"],
+        "security_opt": list(kind.security),
         "pids_limit": profile.pids + (_GVISOR_PIDS if kind.gvisor else _PIDS_EXTRA),
         "mem_limit": memory << 20,
         "memswap_limit": memory << 20,

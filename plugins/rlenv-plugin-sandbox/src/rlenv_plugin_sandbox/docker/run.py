@@ -58,6 +58,7 @@ class Run:
         self.left: bytearray | None = None  # of the workspace: it has ended when that comes
 
     async def begin(self, text: bytes, payload: bytes, stdin: bytes) -> None:
+        self.container.runs += 1
         kept = self.container.profile.output_bytes
         head = wire.START_HEAD.pack(self.most, kept, len(text), len(payload))
         try:

@@ -81,6 +81,8 @@ def _ready(
             job.send(FAILED + ("%s: %s" % (type(error).__name__, error)).encode()[:200])
             os.write(plan.begun, FAILED)
         raise
+    if plan.workdir is not None:
+        plan.workdir.begin()
     job.send(STARTED)
     if plan.begun is not None:
         os.write(plan.begun, STARTED_BUSY if given & BUSY else STARTED)
@@ -142,7 +144,6 @@ class Plan:
     def __init__(self, config: dict[str, Any]) -> None:
         self.isolate = config["isolate"]
         self.begun: int | None = None  # where a child says that it begins, besides the job socket
-        self.workdir: Any = None  # the working directory
         self._take(config)
         self.uid = config["uid"] if self.isolate else None
         self.landlock = landlock.abi() if config["inner"] else 0
@@ -158,6 +159,8 @@ class Plan:
 
     def _take(self, config: dict[str, Any]) -> None:
         """What holds for every adapter."""
+        self.workdir: Any = None  # where working directories are made, in a jail
+        self.seat: Any = None  # the one of the next child
         self.native = config["runtime"] == "native"
         self.limits = [(getattr(resource, "RLIMIT_" + k), v) for k, v in config["limits"].items()]
         self.environment = {
@@ -173,8 +176,9 @@ class Plan:
         self.seed = int(config["environment"].get("PYTHONHASHSEED", "0"))
 
     def settle(self, config: dict[str, Any]) -> None:
-        """What holds for the zygote too, once: limits, no way to more rights, the working directory."""
+        """What holds for the zygote too, once: limits, no way to more rights, the working directories."""
         if self.isolate:
+            mounts.leave_root(config["above"])
             self.workdir = workdir.MemoryFolder(
                 config, executable=self.native, version=self.landlock
             )
@@ -187,7 +191,7 @@ class Plan:
 
     def prepare(self) -> None:
         """Enter the jail and lock it."""
-        self.workdir.enter()
+        self.workdir.enter(self.seat)
         os.setpgid(0, 0)  # a signal to its group, which no namespace bounds, stays in it
         if not self.isolate:
             linux.die_with_parent()
@@ -197,5 +201,5 @@ class Plan:
         if self.isolate:
             linux.drop_capabilities()
         if self.filter is not None:
-            self.workdir.confine()
+            self.workdir.confine(self.seat)
             seccomp.install(self.filter)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 BASE = "/sys"  # covered by the new root in a mount namespace of our own; no source lies below it
-ROOT = BASE + "/root"
+ROOT = BASE + "/a"
+ROOTS = ("/a", "/b")  # after the move: two roots that show the same
 READ_ONLY = linux.ATTR_RDONLY | linux.ATTR_NOSUID | linux.ATTR_NODEV
 DEVICES = ("null", "zero", "full", "urandom", "random")
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr")
@@ -34,7 +35,8 @@ def build(
     *,
     workspace: bool,
 ) -> None:
-    """Assemble the new root and move into it.  In a mount namespace of our own, with the right to mount.
+    """Assemble two equal roots for programs and move above them.  In a mount namespace of our own, with the
+    right to mount.
 
     Packages that were installed beside an interpreter are seen only where ``paths`` names them: one of
     them may be an environment, with its expected outputs.
@@ -77,8 +79,26 @@ def build(
         os.mkdir(ROOT + tree.WORKDIR, 0o755)
     for name, content in files.items():
         tree.put(ROOT + "/box/" + name, 0o755 if name.endswith(".sh") else 0o644, content)
-    linux.pivot_root(ROOT)
+    linux.mount(None, ROOT, None, _SEALED)
+    os.mkdir(BASE + ROOTS[1], 0o755)
+    linux.mount(ROOT, BASE + ROOTS[1], None, linux.MS_BIND | linux.MS_REC)
+    linux.pivot_root(BASE)
     linux.mount(None, "/", None, _SEALED)
+
+
+def enter_root() -> int:
+    """See what programs see, for a while; a descriptor of the root above, for ``leave_root``."""
+    above = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    os.chroot(ROOTS[0])
+    os.chdir("/")
+    return above
+
+
+def leave_root(above: int) -> None:
+    """See both roots again."""
+    os.chdir(above)
+    os.chroot(".")
+    os.close(above)
 
 
 def _hide_packages(bases: Iterable[str], wanted: Iterable[str]) -> list[str]:
@@ -108,17 +128,22 @@ def _package_folders(lib: str) -> Iterable[str]:
                 yield folder
 
 
-def private(megabytes: int, *, executable: bool) -> None:
-    """Give this process, in a mount namespace of its own, a /tmp with nothing but what the root shows there.
+def private(root: str, options: str, names: Sequence[str], *, executable: bool) -> None:
+    """Give the root at ``root`` a /tmp with nothing but ``names``, which are all that the root shows there.
 
     What is shown below /tmp is bound again, read-only, by its first name: a mount point can be neither renamed
     nor removed, so no program can move what the next one needs.  It is found from the working directory, since
     its absolute path leads to the new file system once that covers it.
     """
-    os.chdir(HOME)
-    mount_memory(HOME, "size=%dm,nr_inodes=20k,mode=777" % megabytes, executable=executable)
-    for name in os.listdir("."):
-        _show_at(HOME + "/" + name, name, READ_ONLY)
+    place = root + HOME
+    if not names:
+        mount_memory(place, options, executable=executable)
+        return
+    os.chdir(place)
+    mount_memory(place, options, executable=executable)
+    for name in names:
+        _show_at(place + "/" + name, name, READ_ONLY)
+    os.chdir("/")
 
 
 def mount_memory(place: str, options: str, *, executable: bool) -> None:

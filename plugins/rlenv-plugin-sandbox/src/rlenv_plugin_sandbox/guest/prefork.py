@@ -39,6 +39,15 @@ def _pidfd(pid: int) -> int:
     return linux.check(linux.libc.syscall(_PIDFD_OPEN, pid, 0), "pidfd_open")
 
 
+class Child:
+    """A process that waits or runs, and the place where it does."""
+
+    __slots__ = ("pid", "pidfd", "seat")
+
+    def __init__(self, pid: int, seat: Any) -> None:
+        self.pid, self.pidfd, self.seat = pid, _pidfd(pid), seat
+
+
 class Prefork:
     """Forks ahead, waits, kills when asked, reports each end.
 
@@ -67,8 +76,8 @@ class Prefork:
         self.begun, plan.begun = high(near), high(far)  # a child says that it begins
         os.close(near)
         os.close(far)
-        self.spare: tuple[int, int] | None = None  # (pid, pidfd)
-        self.current: tuple[int, int] | None = None
+        self.spare: Child | None = None
+        self.current: Child | None = None
         self.number = 0  # of the run that began last
         self.to_kill = 0  # of the run to be killed
         self.failures = 0
@@ -104,6 +113,7 @@ class Prefork:
     def trial(self) -> str:
         """What a child reports that only enters its jail; "" when all went well."""
         near, far = os.pipe()
+        self.plan.seat = seat = self.plan.workdir.prepare()
         pid = self.forked()
         if not pid:
             said = b""
@@ -117,14 +127,26 @@ class Prefork:
         with open(near, "rb") as answer:
             text = answer.read().decode("utf-8", "replace")
         status = os.waitpid(pid, 0)[1]
+        self.plan.workdir.clear(seat)
         return text or ("a child ended with status %d" % status if status else "")
 
     def _spare(self) -> None:
-        pid = self.forked()
+        """Fork the next child, in a place of its own.
+
+        Raises:
+            OSError: no process or no place could be made.
+        """
+        workdir = self.plan.workdir
+        self.plan.seat = seat = workdir.prepare()
+        try:
+            pid = self.forked()
+        except OSError:
+            workdir.clear(seat)
+            raise
         if not pid:
             child.serve(self.job, self.plan, rehearse=self.rehearse)
-        self.spare = (pid, _pidfd(pid))
-        self.poll.register(self.spare[1], select.POLLIN)
+        self.spare = Child(pid, seat)
+        self.poll.register(self.spare.pidfd, select.POLLIN)
 
     def attend(self) -> bool:
         """What happens next; False when there is nobody left to work for."""
@@ -138,9 +160,9 @@ class Prefork:
         ready = [fd for fd, _ in self.poll.poll()]
         if self.begun in ready:
             self.begins()
-        if self.current is not None and self.current[1] in ready:
+        if self.current is not None and self.current.pidfd in ready:
             self.report()
-        elif self.spare is not None and self.spare[1] in ready:
+        elif self.spare is not None and self.spare.pidfd in ready:
             return self.spare_died()
         if self.control.fileno() in ready:
             order = self.control.recv(64)
@@ -170,6 +192,7 @@ class Prefork:
             return True
         assert self.spare is not None
         self.reap(self.spare)
+        self.plan.workdir.clear(self.spare.seat)
         self.spare = None
         self.failures += 1
         if self.current is not None:  # whose doing it may be: the next is forked after its end
@@ -186,35 +209,33 @@ class Prefork:
         assert self.current is not None
         for stop in (os.kill, os.killpg) if self.space is None else (os.kill,):
             try:
-                stop(self.current[0], signal.SIGKILL)
+                stop(self.current.pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
 
     def report(self) -> None:
-        """Say how the run ended, once its working directory is as it was."""
+        """Say how the run ended, and give up its place."""
         assert self.current is not None
         if self.space is None:
             self.kill()
         status, used = self.reap(self.current)
         ended = self.idle_since = time.monotonic()
-        self.current = None
+        seat, self.current = self.current.seat, None
         self.failures = 0
         used = (used.ru_utime, used.ru_stime, used.ru_maxrss * 1024)
         said = REPORT.pack(self.number, ended, status, *used, 0)
         if self.plan.workspace[0]:
-            self.hand_over(said)
+            self.hand_over(said, seat)
+        elif self.plan.workdir.is_light(
+            seat
+        ):  # whoever waits for the report waits for no unmounting
+            self.control.send(said)
+            self.plan.workdir.clear(seat)
         else:
-            self.clear()
+            self.plan.workdir.clear(seat)
             self.control.send(said)
 
-    def clear(self) -> None:
-        """Make the working directory as it was."""
-        if self.plan.workdir.clear() and self.spare is not None:  # it is in the old one
-            os.kill(self.spare[0], signal.SIGKILL)
-            self.reap(self.spare)
-            self.spare = None
-
-    def hand_over(self, said: bytes) -> None:
+    def hand_over(self, said: bytes, seat: Any) -> None:
         """Report, and with that a pipe to read the workspace from; its end says that all is as it was."""
         near, far = os.pipe()
         rights = array.array("i", [near])
@@ -222,16 +243,15 @@ class Prefork:
         os.close(near)
         try:
             with open(far, "wb", buffering=1 << 16, closefd=False) as pipe:
-                tree.pack(self.plan.workdir.path, *self.plan.workspace, pipe.write)
+                tree.pack(self.plan.workdir.root_of(seat), *self.plan.workspace, pipe.write)
         except OSError:  # nobody reads it any more
             pass
-        self.clear()
+        self.plan.workdir.clear(seat)
         os.close(far)
 
-    def reap(self, process: tuple[int, int]) -> tuple[int, Any]:
+    def reap(self, process: Child) -> tuple[int, Any]:
         """Wait for one that has ended, or is about to."""
-        pid, pidfd = process
-        self.poll.unregister(pidfd)
-        os.close(pidfd)
-        _, status, used = os.wait4(pid, 0)
+        self.poll.unregister(process.pidfd)
+        os.close(process.pidfd)
+        _, status, used = os.wait4(process.pid, 0)
         return status, used

@@ -300,6 +300,7 @@ def _prepared(relay: Relay) -> Plan | None:
         relay.flush_all()
         return None
     about = {"landlock": plan.landlock, "gvisor": plan.gvisor, "folders": plan.folders}
+    about["renewed"] = plan.renewal is not None
     relay.say(wire.READY, json.dumps(about).encode())
     relay.flush_all()
     return plan

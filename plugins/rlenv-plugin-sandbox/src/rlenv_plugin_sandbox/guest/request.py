@@ -13,6 +13,7 @@ import time
 import child
 import delays
 import leftovers
+import renewal
 import wire
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ class Run:
         self.failure = 0
         self.pid: int | None = None
         try:
-            self.pid = os.fork()
+            self.pid = plan.fork()
         except OSError as error:
             self.failure = error.errno or 1
         if self.pid == 0:
@@ -179,22 +180,23 @@ def reap(run: Run, flags: int) -> bool:
 def _tasks() -> list[str]:
     """Every thread of the container but ours, as folders of /proc."""
     found = []
-    for pid in os.listdir("/proc"):
+    base = renewal.processes()
+    for pid in os.listdir(base):
         if pid.isdigit() and pid != "1":
+            folder = "%s/%s/task" % (base, pid)
             with contextlib.suppress(OSError):
-                found += [
-                    "/proc/%s/task/%s" % (pid, tid) for tid in os.listdir("/proc/%s/task" % pid)
-                ]
+                found += ["%s/%s" % (folder, tid) for tid in os.listdir(folder)]
     return found
 
 
 def cpu_of_all() -> float:
     """Seconds of CPU of every process of the container but us."""
     total, tick = 0, os.sysconf("SC_CLK_TCK")
-    for name in os.listdir("/proc"):
+    base = renewal.processes()
+    for name in os.listdir(base):
         if name.isdigit() and name != "1":
             try:
-                with open("/proc/%s/stat" % name) as file:
+                with open("%s/%s/stat" % (base, name)) as file:
                     total += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))
             except (OSError, ValueError):
                 continue

@@ -31,15 +31,15 @@ UNKNOWN = _ERRNO | errno.ENOSYS
 PRETEND = _ERRNO  # says that it is done, and does nothing
 
 _FILES = """
-access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-fallocate fchdir fchmod fchmodat fchown fchownat fcntl fdatasync fgetxattr flistxattr flock fstat fstatfs
+access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2
+fallocate fchdir fchmod fchmodat fchown fchownat fdatasync fgetxattr flistxattr fstat fstatfs
 fsync ftruncate futimesat getcwd getdents getdents64 getxattr lchown lgetxattr link linkat listxattr
 llistxattr lseek lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv pwrite64
 pwritev pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir sendfile splice stat
-statfs statx symlink symlinkat sync_file_range tee truncate umask unlink unlinkat utime utimensat utimes write
+statfs symlink symlinkat sync_file_range tee truncate umask unlink unlinkat utime utimensat utimes write
 writev
 """
-_MEMORY = "brk madvise mlock mlock2 mmap mprotect mremap msync munlock munmap"
+_MEMORY = "brk mlock mlock2 mmap mprotect mremap msync munlock munmap"
 _WAITING = """
 epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 poll ppoll pselect6
 select timerfd_create timerfd_gettime timerfd_settime
@@ -62,7 +62,8 @@ _CLOCKS = "clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nan
 ALLOWED = (_FILES + _MEMORY + _WAITING + _SOCKETS + " " + _SIGNALS + _PROCESSES + _CLOCKS).split()
 # Flushing other people's disks is not theirs; a program that could make itself slow by rank or place could
 # have a machine blamed for its own time limit.
-PRETENDED = ["sched_setaffinity", "setpriority", "sync", "syncfs"]
+# What is in the page cache is everybody's: dropping it would tell others of this run.
+PRETENDED = ["fadvise64", "sched_setaffinity", "setpriority", "sync", "syncfs"]
 _ATTRIBUTES = ["fremovexattr", "fsetxattr", "lremovexattr", "lsetxattr", "removexattr", "setxattr"]  # fmt: skip
 
 _IOCTLS = numbered("""
@@ -80,6 +81,14 @@ _SOCKET_OPTIONS = numbered("""
 2 REUSEADDR TYPE ERROR 7 SNDBUF RCVBUF KEEPALIVE 13 LINGER 16 PASSCRED PEERCRED RCVLOWAT 20 RCVTIMEO SNDTIMEO
 30 ACCEPTCONN 38 PROTOCOL DOMAIN
 """)  # nothing of filters and pidfds
+# Of descriptors, owners of signals, questions for locks, pipes and seals.  Leases, notices of what others do in a
+# folder (F_NOTIFY) and hints that stay with an inode (F_SET_RW_HINT) would be channels through the system's files.
+_FCNTLS = numbered("""
+0 DUPFD GETFD SETFD GETFL SETFL GETLK 8 SETOWN GETOWN SETSIG GETSIG 15 SETOWN_EX GETOWN_EX 36 OFD_GETLK
+1030 DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ ADD_SEALS GET_SEALS
+""")
+_LOCKS = numbered("6 SETLK SETLKW 37 OFD_SETLK OFD_SETLKW")
+_COLD = (20, 21)  # MADV_COLD, MADV_PAGEOUT: as fadvise64
 _FILE_KINDS, _KIND = (0, 0o010000, 0o100000), 0o170000  # plain files and FIFOs, no devices
 
 _LD, _AND, _JA, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x05, 0x15, 0x35, 0x45, 0x06
@@ -143,7 +152,21 @@ def _socket_option() -> Block:
     ]
 
 
-def _special(runtime: str, *, devices: bool, memfd: bool) -> dict[str, Block]:
+def _fcntl(*, shared: bool) -> Block:
+    """Locks are pretended where the system's files, and devices, are the machine's own inodes.
+
+    A lock on one would hold up whoever else locks it, and tell other runs of this one.  No filter sees which file a
+    descriptor is of, so locks on a program's own files are pretended too.
+    """
+    if not shared:
+        return _one_of(1, [*_FCNTLS.values(), *_LOCKS.values()], _ERRNO | errno.EINVAL)
+    locks = list(_LOCKS.values())
+    checks = [_op(_JEQ, value, len(locks) - place) for place, value in enumerate(locks)]
+    rest = _one_of(1, list(_FCNTLS.values()), _ERRNO | errno.EINVAL)
+    return [_low(1), *checks, _op(_JA, 1), *_ret(PRETEND), *rest]
+
+
+def _special(runtime: str, *, devices: bool, memfd: bool, shared: bool) -> dict[str, Block]:
     """{name: block} of the calls that depend on their arguments or on what runs."""
     execute = _ret(ALLOW if runtime == "native" else DENY)
     ioctl = _one_of(1, list(_IOCTLS.values()), _ERRNO | errno.ENOTTY)
@@ -157,6 +180,11 @@ def _special(runtime: str, *, devices: bool, memfd: bool) -> dict[str, Block]:
         "preadv2": _none_of(5, _RWF_NOWAIT, unsupported),
         # The machine's load and memory.  V8 and glibc size their heaps by it, unchecked; Python has no use for it.
         "sysinfo": execute,
+        # When a file was made, and the numbers of mounts, which count on; C libraries fall back to fstatat.
+        "statx": _ret(UNKNOWN),
+        "fcntl": _fcntl(shared=shared),
+        "flock": _ret(PRETEND if shared else ALLOW),
+        "madvise": _one_of(2, _COLD, ALLOW, then=PRETEND),
         "execve": execute,
         "execveat": execute,
         "ioctl": _one_of(1, _FORGED, ALLOW, then=DENY) if devices else ioctl,
@@ -200,7 +228,9 @@ def _tree(steps: list[tuple[int, Block]]) -> Block:
     return [_op(_JGE, first, len(below), 0), *below, *above]
 
 
-def program(machine: str, runtime: str, *, devices: bool = False, memfd: bool = True) -> bytes:
+def program(
+    machine: str, runtime: str, *, devices: bool = False, memfd: bool = True, shared: bool = True
+) -> bytes:
     """The filter as instructions of the kernel's BPF.
 
     Args:
@@ -208,16 +238,16 @@ def program(machine: str, runtime: str, *, devices: bool = False, memfd: bool = 
         runtime: "python", or "native", which may execute.
         devices: whether there are device files that are driven by ioctl.
         memfd: whether files in memory may be made; their size is limited by a control group only.
+        shared: whether others use the same kernel, and with it the system's files.
 
     Raises:
         KeyError: for a machine that has no table.
     """
+    special = _special(runtime, devices=devices, memfd=memfd, shared=shared)
     head = [_op(_LD, 4), _op(_JEQ, AUDIT[machine], 1, 0), *_ret(KILL), _op(_LD, 0)]
     if machine == "x86_64":
         head += [_op(_JGE, 0x40000000, 0, 1), *_ret(KILL)]  # x32
-    return b"".join(
-        [*head, *_tree(_steps(machine, _special(runtime, devices=devices, memfd=memfd)))]
-    )
+    return b"".join([*head, *_tree(_steps(machine, special))])
 
 
 _SET_MODE_FILTER, _TSYNC = 1, 1

@@ -12,6 +12,7 @@ import child
 import landlock
 import leftovers
 import linux
+import renewal
 import seccomp
 import tree
 
@@ -33,16 +34,46 @@ class Plan(child.Plan):
         self.first = os.getuid() == 0
         self.folders = _writable() if self.first else leftovers.writable()
         self._take(config)
+        self.renewal = self._renewal(config)
+        if self.renewal is not None:  # nothing else is to be emptied than what is not made anew
+            renewed = [place for place, _, _ in self.renewal.places]
+            self.folders = [folder for folder in self.folders if folder not in renewed]
         self.landlock = landlock.abi()
-        if self.landlock:
-            tops = [e.path for e in os.scandir("/") if e.is_dir() and e.name not in _HIDDEN]
-            self.rules = landlock.ruleset(tops, _open_to_programs(), self.landlock)
+        self.rules = -1
+        self._make_rules()
         kind = "native" if self.native else "python"
-        self.filter = seccomp.prepared(seccomp.program(linux.MACHINE, kind))
+        self.filter = seccomp.prepared(seccomp.program(linux.MACHINE, kind, shared=not self.gvisor))
         self.environment["PATH"] = os.environ.get("PATH", self.environment["PATH"])
         self.home = tree.WORKDIR if self.workspace[0] else HOME
         self.isolate = False
         self.begun = os.open("/dev/null", os.O_WRONLY)  # its word on the job socket is enough
+
+    def _renewal(self, config: dict[str, Any]) -> renewal.Renewal | None:
+        try:
+            return renewal.Renewal(config, gvisor=self.gvisor, executable=self.native)
+        except OSError:
+            return None
+
+    def _make_rules(self) -> None:
+        """Have Landlock's rules hold for what is mounted now."""
+        if not self.landlock:
+            return
+        if self.rules >= 0:
+            os.close(self.rules)
+        tops = [e.path for e in os.scandir("/") if e.is_dir() and e.name not in _HIDDEN]
+        self.rules = landlock.ruleset(tops, _open_to_programs(), self.landlock)
+
+    def fork(self) -> int:
+        """Fork the process of the next run, in a place of its own: 0 in it, a pid here.
+
+        Raises:
+            OSError: no process or no place could be made.
+        """
+        if self.renewal is None:
+            return os.fork()
+        self.renewal.renew()
+        self._make_rules()
+        return self.renewal.fork()
 
     def prepare(self) -> None:
         try:
@@ -59,11 +90,15 @@ class Plan(child.Plan):
         # Memory is taken from it, never from pid 1; gVisor has none.
         with contextlib.suppress(OSError):
             linux.write("/proc/self/oom_score_adj", "1000")
+        if self.renewal is not None:
+            self.renewal.hide_processes()
         if self.first:
             _become_nobody()
         os.chdir(self.home)
         for limit, value in self.limits:
             self._limit(limit, value)
+        if not self.first:
+            linux.drop_capabilities()
         linux.no_new_privileges()
         if self.landlock:
             landlock.enforce(self.rules, self.landlock)

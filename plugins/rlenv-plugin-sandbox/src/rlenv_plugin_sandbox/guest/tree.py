@@ -42,16 +42,20 @@ def room(mode: int, size: int) -> int:
     return _PAGE if stat.S_ISLNK(mode) else (size + _PAGE - 1) // _PAGE * _PAGE
 
 
-def pack(root: str, most: int, entries: int, write: Callable[[bytes], object]) -> None:
-    """Write the directory at ``root`` as entries, each folder before what lies in it.
+def pack(root: str | int, most: int, entries: int, write: Callable[[bytes], object]) -> None:
+    """Write a directory as entries, each folder before what lies in it.
 
     Args:
+        root: its path, or a descriptor of it.
         most: bytes that it may hold, in whole pages.
         entries: how many files, folders and links it may hold.
     """
     end = WHOLE
     try:
-        folder = os.open(root, _OPEN | os.O_DIRECTORY)
+        if isinstance(root, int):
+            folder = os.open(".", _OPEN | os.O_DIRECTORY, dir_fd=root)
+        else:
+            folder = os.open(root, _OPEN | os.O_DIRECTORY)
     except OSError:  # a program without walls put something else there
         write(ENTRY.pack(0, end, 0))
         return

@@ -1,4 +1,4 @@
-"""The working directory that runs take turns at: none finds anything of the one before."""
+"""The working directories of runs: each is new, and holds nothing that a run before could have changed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _CLEARING_S = 10.0
+_LIGHT = 1 << 18  # bytes
 
 
 class Folder:
@@ -23,74 +25,117 @@ class Folder:
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def enter(self) -> None:
+    def prepare(self) -> Seat:
+        """Make the place of the next run."""
+        return Seat("")
+
+    def enter(self, seat: Seat) -> None:
+        """Move this process there."""
         os.chdir(self.path)
 
-    def confine(self) -> None:
+    def confine(self, seat: Seat) -> None:
         """Nothing keeps a program here."""
 
-    def clear(self) -> bool:
-        """Make it as it was; True when a process that is in it already has to be replaced."""
-        leftovers.remove([self.path], _CLEARING_S)
+    def begin(self) -> None:
+        """Nothing is to be hidden from a program here."""
+
+    def is_light(self, seat: Seat) -> bool:
+        """Whether the next run can begin before it is cleared: it would see what is there."""
         return False
+
+    def root_of(self, seat: Seat) -> str | int:
+        """What ``tree.pack`` reads a workspace from."""
+        return self.path
+
+    def clear(self, seat: Seat) -> None:
+        """Remove what a run left."""
+        leftovers.remove([self.path], _CLEARING_S)
+
+
+class Seat:
+    """The file systems of one run: the root that it sees, and descriptors of ours."""
+
+    __slots__ = ("enforce", "root", "rules", "workspace")
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.rules = self.workspace = -1
+        self.enforce: Callable[[], int] | None = None
 
 
 class MemoryFolder:
-    """A file system in memory, made anew after every run that changed anything in it.
+    """File systems in memory, made for each run while the one before is still on.
+
+    A file system that is used again tells of the run before, whatever was removed from it: it counts the
+    inodes that were ever made in it.  So each run has one of its own, on one of two equal roots: the
+    program that runs is on one of them while the process that waits is on the other.
 
     Args:
-        config: of the zygote: ``tmp_mb``, how much fits; ``devices``, which are driven by ioctl; and
-            ``workspace``, the bytes and entries of a workspace, which is the working directory where there is one.
+        config: of the zygote: ``tmp_mb``, how much fits; ``uid``, whose they are; ``devices``, which are driven
+            by ioctl; and ``workspace``, the bytes and entries of a workspace, which is the working directory
+            where there is one.
         executable: whether programs in it may be executed.
         version: of Landlock; 0 where there is none.
     """
 
-    _rules = -1
-
     def __init__(self, config: dict[str, Any], *, executable: bool, version: int) -> None:
-        self.megabytes, self.devices = config["tmp_mb"], config["devices"]
+        options = "size=%dm,nr_inodes=20k,mode=777,uid=%d,gid=%d"
+        self.options = options % (config["tmp_mb"], config["uid"], config["uid"])
+        self.devices = config["devices"]
         self.workspace = config["workspace"]
         self.path = tree.WORKDIR if self.workspace[0] else mounts.HOME
         self.executable, self.version = executable, version
-        self._mount()
+        self._free = list(mounts.ROOTS)
+        self._shown = os.listdir(mounts.ROOTS[0] + mounts.HOME)
 
-    def _mount(self) -> None:
-        mounts.private(self.megabytes, executable=self.executable)
+    def prepare(self) -> Seat:
+        """Make the place of the next run."""
+        seat = Seat(self._free[-1])
+        mounts.private(seat.root, self.options, self._shown, executable=self.executable)
         if self.workspace[0]:
+            place = seat.root + tree.WORKDIR
             options = tree.mount_options(*self.workspace)
-            mounts.mount_memory(tree.WORKDIR, options, executable=self.executable)
-        os.utime(mounts.HOME, (0, 0))
-        self._untouched = _look()
+            mounts.mount_memory(place, options, executable=self.executable)
+            seat.workspace = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         if self.version:
-            if self._rules >= 0:
-                os.close(self._rules)
-            self._rules = landlock.ruleset(
-                ["/"], [mounts.HOME, self.path, "/dev"], self.version, self.devices
-            )
-            self._enforce = landlock.enforcing(self._rules, self.version)
+            write = [seat.root + path for path in {mounts.HOME, self.path, "/dev"}]
+            devices = [seat.root + path for path in self.devices]
+            seat.rules = landlock.ruleset([seat.root], write, self.version, devices)
+            seat.enforce = landlock.enforcing(seat.rules, self.version)
+        self._free.pop()
+        return seat
+
+    def enter(self, seat: Seat) -> None:
+        """Move this process there.  It has to lose its capabilities afterwards, with which it could leave."""
+        os.chroot(seat.root)
         os.chdir(self.path)
 
-    def enter(self) -> None:
-        """A process that is forked here is here."""
-
-    def confine(self) -> None:
+    def confine(self, seat: Seat) -> None:
         """Let this process reach nothing else to write.  Needs no_new_privs."""
-        if self.version:
-            self._enforce()
+        if seat.enforce is not None:
+            seat.enforce()
 
-    def clear(self) -> bool:
-        """Make it as it was; True when a process that is in it already has to be replaced."""
+    def begin(self) -> None:
+        """Have /tmp changed now: when it was made, the run before began."""
+        os.utime(mounts.HOME, (0, 0))
+
+    def root_of(self, seat: Seat) -> str | int:
+        """What ``tree.pack`` reads a workspace from."""
+        return seat.workspace
+
+    def is_light(self, seat: Seat) -> bool:
+        """Whether the next run can do without the memory that this place holds."""
         if self.workspace[0]:
-            linux.detach(tree.WORKDIR)
-        elif _look() == self._untouched:
             return False
-        linux.detach(mounts.HOME)
-        self._mount()
-        return True
+        found = os.statvfs(seat.root + mounts.HOME)
+        return (found.f_blocks - found.f_bfree) * found.f_frsize <= _LIGHT
 
-
-def _look() -> tuple[Any, ...]:
-    """What changes with every entry made or removed; the time of change cannot be set back."""
-    seen = os.stat(mounts.HOME)
-    names = sorted(os.listdir(mounts.HOME))
-    return seen.st_mode, seen.st_uid, seen.st_nlink, seen.st_mtime_ns, seen.st_ctime_ns, names
+    def clear(self, seat: Seat) -> None:
+        """Give up the place of a run whose processes have all ended."""
+        for fd in (seat.rules, seat.workspace):
+            if fd >= 0:
+                os.close(fd)
+        linux.detach(seat.root + mounts.HOME)
+        if self.workspace[0]:
+            linux.detach(seat.root + tree.WORKDIR)
+        self._free.append(seat.root)

@@ -66,6 +66,7 @@ def isolate(control: socket.socket, config: dict[str, Any]) -> tuple[int, int | 
         linux.write("/proc/self/uid_map", "0 %d 1" % uid)
         linux.write("/proc/self/gid_map", "0 %d 1" % gid)
         mounts.build(*sights, files, workspace=config["workspace"][0] > 0)
+    config["above"] = mounts.enter_root()
     linux.libc.sethostname(b"box", 3)
     _become_first()
     space = _opened("self/ns/pid", os.O_RDONLY, processes)

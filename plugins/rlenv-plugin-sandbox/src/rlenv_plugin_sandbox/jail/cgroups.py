@@ -17,7 +17,14 @@ _OWNED = re.compile(r"rlenv-(\d+)-\d+")
 _ATTEMPTS = 10
 _ROOT = Path("/sys/fs/cgroup")
 _NEEDED = ("memory", "pids")
-_WELCOME = ("cpuacct", "cpu")  # who used how much; and many processes weigh no more than one
+_WELCOME = ("cpuacct", "cpu")  # who used how much; and a share of the processors
+# What a place may take of the machine, however many processes run in it: as much as so many processors.
+# One is its program's; the other is for what the zygote does next to it, and for programs of several threads.
+_PROCESSORS = 2
+_PERIOD_US = 100_000
+# A place weighs as much as so many ordinary processes, so that a limit is reached in about the time that it names on
+# a machine that does other things too.
+_WEIGHT = 16
 
 
 @cache
@@ -46,7 +53,8 @@ def _unified(own: str, root: Path = _ROOT) -> dict[str, Path]:
             enabled = " ".join(_lines(place / "cgroup.subtree_control")).split()
             writable = os.access(place, os.W_OK) and os.access(place / "cgroup.procs", os.W_OK)
             if writable and all(name in enabled for name in _NEEDED):
-                return dict.fromkeys((*_NEEDED, "cpuacct"), place)
+                names = (*_NEEDED, "cpuacct", *(["cpu"] if "cpu" in enabled else []))
+                return dict.fromkeys(names, place)
     return {}
 
 
@@ -90,6 +98,8 @@ class Group:
             self._limit_memory(self.folders["memory"], memory_bytes)
         if "pids" in self.folders:
             _write(self.folders["pids"] / "pids.max", pids)
+        if "cpu" in self.folders:
+            _limit_processors(self.folders["cpu"])
         self._clock = self._open_clock()
         self.peaks = Peaks(self.folders.get("memory"))
 
@@ -151,6 +161,17 @@ class Group:
             _remove(folder)
 
 
+def _limit_processors(folder: Path) -> None:
+    quota = _PROCESSORS * _PERIOD_US
+    if (folder / "cpu.max").exists():
+        _write(folder / "cpu.weight", 100 * _WEIGHT)
+        _write(folder / "cpu.max", f"{quota} {_PERIOD_US}")
+        return
+    _write(folder / "cpu.shares", 1024 * _WEIGHT)
+    _write(folder / "cpu.cfs_period_us", _PERIOD_US)
+    _write(folder / "cpu.cfs_quota_us", quota)
+
+
 _lingering: set[Path] = set()  # something in them was still dying
 
 
@@ -175,7 +196,7 @@ def _removed(folder: Path) -> bool:
     return True
 
 
-def _write(path: Path, value: int) -> None:
+def _write(path: Path, value: int | str) -> None:
     try:
         path.write_text(str(value))
     except OSError:
