@@ -17,7 +17,7 @@ from .programs import known_language
 from .soundness import check_tests
 from .spec import PREFIXES, Tests
 
-__all__ = ["Boxed", "names_tuple"]
+__all__ = ["WALL", "Boxed", "names_tuple"]
 
 WALL = 30  # times a limit, in wall time: so long may a program run on a busy machine
 

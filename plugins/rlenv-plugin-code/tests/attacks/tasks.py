@@ -96,6 +96,18 @@ for key, value in d.items():
     assert out[value] == key
 """
 
+APPLY_TEST = """
+def check(candidate):
+    def refuse(value):
+        raise KeyError(value)
+    try:
+        candidate(refuse, 3)
+        assert False, "the error is the caller's"
+    except KeyError:
+        pass
+    assert candidate(len, "ab") == 2
+"""
+
 COLLATZ = """
 def steps(n):
     count = 0
@@ -237,6 +249,7 @@ TASKS: dict[str, Any] = {
     "swapped-asserts": asserts(
         "Write swapped(d): its values as keys, its keys as values.", "swapped", LETTERS_TEST
     ),
+    "apply-asserts": asserts("Write apply(call, x): what call(x) returns.", "apply", APPLY_TEST),
     "stack-asserts": asserts(
         "Write class Stack(list) with push, pop and peek.", "Stack", STACK_TEST
     ),
@@ -282,6 +295,7 @@ HONEST: dict[str, str] = {
     "sort-asserts": "def order(xs): return sorted(xs)",
     "sorted-asserts": "def order(xs):\n    xs.sort()\n    return xs",
     "swapped-asserts": "def swapped(d): return {v: k for k, v in d.items()}",
+    "apply-asserts": "def apply(call, x): return call(x)",
     "stack-asserts": "class Stack(list):\n    def push(self, x): self.append(x)\n    def peek(self): return self[-1]",
     "down-asserts": "def down(n): return iter(range(n, 0, -1))",
     "turn-asserts": "class Vector(tuple): pass\nclass Solution:\n    def turn(self, v): return Vector(v[::-1])",

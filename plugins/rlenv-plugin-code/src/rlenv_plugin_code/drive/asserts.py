@@ -149,7 +149,7 @@ class _Relay:
             self._answered, self._heard = 0, False
             self.asked_solution = False
             await test.send(request)
-            clock = Clock(self.timeout, self.solution.session, test.session)
+            clock = self.clock.part(self.timeout)
             failed = await self._one(clock)
             self.answers.append(Answer("ok", failed is None, failed or "", wall=clock.used()))
 
