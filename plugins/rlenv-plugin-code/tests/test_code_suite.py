@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -172,7 +173,7 @@ class Shown:
         self.said = said
         self.numbers: list[int] = []
 
-    async def __call__(self, suite: Suite, source: str, pair: Any) -> Trial:
+    async def __call__(self, _: None, source: str, __: Any) -> Trial:
         number = SOURCES.index(source)
         self.numbers.append(number)
         return self.said(number)
@@ -195,7 +196,7 @@ def test_every_program_is_shown_equally_often_whatever_a_suite_says(
     said: Callable[[int], Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = Shown(said)
-    monkeypatch.setattr(Suite, "_next", lambda *given: shown(*given))
+    monkeypatch.setattr(Suite, "_next", partial(shown, None))
     suite = Suite("", "f", Clock(9.0), 1.0)
     pair: Any = None
 
@@ -212,7 +213,7 @@ def test_what_comes_after_an_endless_trial_does_not_depend_on_the_program(
         shown = Shown(
             lambda number, endless=endless: Trial("broken" if number == endless else "pass", 1)
         )
-        monkeypatch.setattr(Suite, "_next", lambda *given, shown=shown: shown(*given))
+        monkeypatch.setattr(Suite, "_next", partial(shown, None))
         asyncio.run(Suite("", "f", Clock(9.0), 1.0).trials(ORDER, SOURCES, pair))
         first = ORDER.index(endless)
         assert shown.numbers == [n for i, n in enumerate(ORDER) if n != endless or i == first]
