@@ -210,9 +210,8 @@ def test_what_comes_after_an_endless_trial_does_not_depend_on_the_program(
 ) -> None:
     pair: Any = None
     for endless in range(5):
-        shown = Shown(
-            lambda number, endless=endless: Trial("broken" if number == endless else "pass", 1)
-        )
+        trials = [Trial("broken" if number == endless else "pass", 1) for number in range(5)]
+        shown = Shown(trials.__getitem__)
         monkeypatch.setattr(Suite, "_next", partial(shown, None))
         asyncio.run(Suite("", "f", Clock(9.0), 1.0).trials(ORDER, SOURCES, pair))
         first = ORDER.index(endless)

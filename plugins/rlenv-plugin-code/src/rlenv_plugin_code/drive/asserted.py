@@ -76,7 +76,8 @@ async def _needs(runs: Runs, tests: Tests, frames: Sequence[bytes]) -> tuple[Cha
     Without a golden program, those that the test pins.
     """
     if not tests.golden:
-        return ("pinned",) * len(frames)
+        pinned: Changes = "pinned"
+        return (pinned,) * len(frames)
     key = sha256(b"\0".join([tests.golden.encode("utf-8", "surrogatepass"), *frames])).digest()
     found = _needed.get(key)
     if found is None:

@@ -53,7 +53,14 @@ def said_of(frame: bytes) -> tuple[Mapping[str, Any], bytes]:
 
 
 def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
-    """What came of a case, run once or ``both`` with and without contraction.  The runner is ours, and holds untrusted code: whatever is odd is the answer's loss."""
+    """What came of a case.  The runner is ours, and holds untrusted code: whatever is odd is the answer's loss.
+
+    Args:
+        place: of the case.
+        case: what was run.
+        frame: what the runner says of it.
+        both: whether it was to be run with and without contraction.
+    """
     said, body = said_of(frame)
     launched = tuple(launch for one in _listed(said.get("launched")) if (launch := _launch(one)))
     line, launches, threads, shared = (
@@ -63,11 +70,11 @@ def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
     sizes = [len(poison) for poison in case.poison]
     if not both:
         return filled(empty, said, body, sizes)
-    both = filled(empty, said, body, sizes * 2)
-    if both.outputs is None:
-        return both
+    whole = filled(empty, said, body, sizes * 2)
+    if whole.outputs is None:
+        return whole
     count = len(sizes)
-    return evolve(both, outputs=both.outputs[:count], fused=both.outputs[count:])
+    return evolve(whole, outputs=whole.outputs[:count], fused=whole.outputs[count:])
 
 
 def filled(empty: Trial, said: Mapping[str, object], body: bytes, sizes: Sequence[int]) -> Trial:

@@ -94,7 +94,7 @@ def serve(machine: Any = Interpreter) -> None:
 
 def _both(
     answer: Answer,
-    runs: object,
+    runs: Any,
     case: dict[str, object],
     body: memoryview,
     order: dict[str, object],
