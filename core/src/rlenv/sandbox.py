@@ -20,34 +20,23 @@ from typing import Any, Literal, Protocol, TypeAlias, Union
 from attrs import field, frozen, validators
 
 from .errors import ConfigError, RlenvError
+from .isolation import Isolation
+from .tiers import TIERS, Tier, rank
 from .values import Fault
 
 __all__ = [
     "CHANNEL", "REASONS", "TIERS", "ChannelEnded", "ChannelError", "ChannelTimeout", "Diagnosis", "Entry",
-    "Exit", "FrameTooLong", "Profile", "Sandbox", "Session", "Tier", "Workspace", "WorkspaceError",
+    "Exit", "FrameTooLong", "Isolation", "Profile", "Sandbox", "Session", "Tier", "Workspace", "WorkspaceError",
     "close_all", "get", "rank",
 ]  # fmt: skip
 
 CHANNEL = 3  # the program's descriptor of its channel
-Tier = Literal["process", "container", "jail", "gvisor", "microvm"]
-TIERS: tuple[Tier, ...] = ("process", "container", "jail", "gvisor", "microvm")  # weakest first
 Reason = Literal["exit", "signal", "cpu", "wall", "memory", "disk", "killed", "lost"]
 REASONS: tuple[Reason, ...] = ("exit", "signal", "cpu", "wall", "memory", "disk", "killed", "lost")
 Files: TypeAlias = tuple[tuple[str, bytes], ...]
 # The source of a Python program, else the words of a command line.
 Program: TypeAlias = Union[str, Sequence[str]]
 Seconds: TypeAlias = float | None
-
-
-def rank(tier: str) -> int:
-    """0 for the weakest tier, 4 for the strongest.
-
-    Raises:
-        ConfigError: for a name that is no tier.
-    """
-    if tier not in TIERS:
-        raise ConfigError(f"isolation is one of {', '.join(TIERS)} (weakest first), not {tier!r}")
-    return TIERS.index(tier)
 
 
 def _frozen(files: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> Files:
@@ -326,7 +315,11 @@ class Session(Protocol):
 
 
 class Sandbox(Protocol):
-    """One way to run programs.  Part ``sandbox`` of a plugin is a class that is built with its options."""
+    """One way to run programs.  Part ``sandbox`` of a plugin is a class that is built with its options.
+
+    The class says which tier its sessions have, in an attribute ``tier``, unless only a session can tell: stages then
+    take it by its name, as ``isolation = "plugin/part"``, where the tier is strong enough (see `Isolation`).
+    """
 
     async def open(self, profile: Profile, /) -> Session:
         """Lease a place; waits while all are taken.

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from attrs import frozen
 from rlenv import ConfigError, RlenvError, VerifierFault
-from rlenv.sandbox import Diagnosis, Profile, Session
+from rlenv.sandbox import Diagnosis, Profile, Session, Tier
 from rlenv_plugin_sandbox.remote import Remote
 
 from .api import GONE, Api, Unavailable
@@ -49,6 +49,8 @@ class FlyMachine:
     Raises:
         ConfigError: a limit makes no sense.
     """
+
+    tier: Tier = "jail"
 
     def __init__(
         self, app: str, image: str, *, cpus: int = 2, memory_mb: int = 4096, start_s: float = 180.0,

@@ -77,6 +77,21 @@ def test_talking_uses_up_a_budget_by_the_frame_and_by_the_byte() -> None:
     assert clock.left() == 0.0
 
 
+def test_a_part_of_a_budget_counts_what_the_whole_does_and_ends_with_it() -> None:
+    session = Busy()
+    whole = Clock(10.0, session)
+    session.seconds = 3.0
+    part = whole.part(4.0)
+    assert part.used() == 0.0
+    for _ in range(5_000):
+        whole.carried(0)
+    assert part.used() == pytest.approx(5_000 * FRAME_S)
+    assert part.left() == pytest.approx(4.0 - 5_000 * FRAME_S)
+    session.seconds += 6.5
+
+    assert part.left() == whole.left() == 0.0
+
+
 def test_a_suite_that_the_machine_starves_is_tried_once() -> None:
     opened = []
 
@@ -86,7 +101,7 @@ def test_a_suite_that_the_machine_starves_is_tried_once() -> None:
 
     suite = Suite("assert True", "f", Clock(10.0), 1.0)
     with pytest.raises(VerifierFault) as caught:
-        asyncio.run(suite.trials([("def f(x): return x", True)], Pair(opening, opening)))
+        asyncio.run(suite.trials([0], ["def f(x): return x"], Pair(opening, opening)))
     assert caught.value.fault == TOO_BUSY
     assert len(opened) == 2
 
@@ -94,6 +109,8 @@ def test_a_suite_that_the_machine_starves_is_tried_once() -> None:
 def test_the_worker_waits_longer_than_a_busy_machine_may_take() -> None:
     for stage in (Run(), Run(budget=100.0), Tests()):
         assert stage.default_timeout >= 2 * 30 * stage.budget
+    assert Tests().default_timeout >= 30 * (2 + 1) * Tests().budget  # and the task's own programs'
+    assert Tests().at_once == 1
 
 
 @pytest.mark.parametrize("kind", ["function", "stdio"])
@@ -105,6 +122,24 @@ def test_an_endless_program_is_run_on_one_case_of_many(kind: str) -> None:
     statuses = [answer.status for answer in run(task, source)]
 
     assert statuses == ["timeout", *["skipped"] * 39]
+
+
+RAISES = "def bad(v): raise KeyError\nassert twice(bad, 1) == 1"
+CALLS = "assert twice(len, 'ab') == 1"
+
+
+@pytest.mark.parametrize("test", [RAISES, CALLS])
+def test_a_callback_that_is_called_without_end_uses_up_the_time_of_its_case(test: str) -> None:
+    # The sides rest in turn, so only the frames between them cost anything.
+    source = (
+        "def twice(call, x):\n    while True:\n        try: call(x)\n        except Exception: pass"
+    )
+    other = "assert twice is not None and twice(len, '') == 0"
+    task = task_of({"kind": "asserts", "entry_point": "twice", "test": [test, other], "time": 0.3})
+    first, second = run(task, source)
+
+    assert (first.status, second.status) == ("timeout", "skipped")
+    assert first.wall < 1.0  # of a budget of 25
 
 
 # -- on a busy machine

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from code_runs import closed_sandbox, jailed, task_of
 from rlenv.errors import TaskError
 from rlenv.stages import Attempt
 from rlenv.values import Outcome, Task
+from rlenv_plugin_code.drive.clock import Clock
+from rlenv_plugin_code.drive.suites import Suite, Trial
 from rlenv_plugin_code.stages.suite import Tests
 
 pytestmark = pytest.mark.usefixtures("closed_sandbox")
@@ -160,6 +164,76 @@ def test_mutants_that_answer_like_the_golden_program_do_not_count() -> None:
 def test_a_task_that_makes_no_sense_is_refused_when_it_loads(more: Any, message: str) -> None:
     with pytest.raises(TaskError, match=message):
         Tests(isolation="process", min_isolation="process").validate(clamp(**more))
+
+
+class Shown:
+    """Stands for the trials of a suite: notes which programs were shown."""
+
+    def __init__(self, said: Callable[[int], Trial]) -> None:
+        self.said = said
+        self.numbers: list[int] = []
+
+    async def __call__(self, _: None, source: str, __: Any) -> Trial:
+        number = SOURCES.index(source)
+        self.numbers.append(number)
+        return self.said(number)
+
+
+SOURCES = [f"def f(): return {n}" for n in range(5)]
+ORDER = [3, 0, 1, 4, 2, 2, 0, 4, 1, 3]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda _: Trial("pass", 1),
+        lambda _: Trial("fail", 1),
+        lambda number: Trial("fail" if number == 0 else "pass", 1),
+        lambda number: Trial("hang" if number % 2 == 0 else "fail", 1),
+    ],
+)
+def test_every_program_is_shown_equally_often_whatever_a_suite_says(
+    said: Callable[[int], Trial], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = Shown(said)
+    monkeypatch.setattr(Suite, "_next", partial(shown, None))
+    suite = Suite("", "f", Clock(9.0), 1.0)
+    pair: Any = None
+
+    asyncio.run(suite.trials(ORDER, SOURCES, pair))
+
+    assert shown.numbers == ORDER
+
+
+def test_what_comes_after_an_endless_trial_does_not_depend_on_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair: Any = None
+    for endless in range(5):
+        trials = [Trial("broken" if number == endless else "pass", 1) for number in range(5)]
+        shown = Shown(trials.__getitem__)
+        monkeypatch.setattr(Suite, "_next", partial(shown, None))
+        asyncio.run(Suite("", "f", Clock(9.0), 1.0).trials(ORDER, SOURCES, pair))
+        first = ORDER.index(endless)
+        assert shown.numbers == [n for i, n in enumerate(ORDER) if n != endless or i == first]
+
+
+def test_a_suite_that_complains_before_it_calls_anything_is_tried_once() -> None:
+    outcome = scored("assert False")
+
+    assert outcome.score == 0.0
+    assert "correct program" in outcome.detail
+
+
+def test_a_suite_that_does_not_end_with_one_mutant_is_paid_for_the_others() -> None:
+    endless = CLAMP.replace("return low", "return low + 100")
+    wrong = CLAMP.replace("return high", "return low")
+    suite = f"while clamp(-9, -3, 4) > 90: pass\n{THOROUGH}"  # calls, and nothing else
+
+    outcome = scored(suite, clamp(mutants=[endless, wrong], time=0.5))
+
+    assert outcome.data["trials"] == {"broken": 1, "fail": 1}
+    assert outcome.score == 0.5
 
 
 def test_the_order_of_the_programs_is_drawn_for_each_response() -> None:

@@ -77,8 +77,9 @@ class Test(Solution):
 
         frame = self.inbox.get()
         if frame is not None:
-            ended = rlenv_asserts.Test(self).run(decode(frame)[1:])
-            self.outbox.put(b"end\n" + encode(ended))
+            test = rlenv_asserts.Test(self)
+            ended = test.run(decode(frame)[1:])
+            self.outbox.put(b"end\n" + encode([ended, test.seen]))
 
     def read(self) -> bytes | None:
         return self.inbox.get()

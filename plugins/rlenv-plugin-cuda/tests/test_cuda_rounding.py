@@ -175,6 +175,29 @@ def test_a_task_may_allow_products_that_are_not_rounded_before_a_sum(
     assert value(env, kernel, SAXPY.format(code)) == reward
 
 
+@pytest.mark.parametrize(
+    ("golden", "code", "reward"),
+    [
+        (ONCE, "a[i] * x[i] + y[i]", 1.0),
+        (TWICE, "a[i] * x[i] + y[i]", 1.0),
+        (ONCE, "y[i] - (-a[i]) * x[i]", 1.0),
+        (TWICE, "cuda.fma(a[i], x[i], y[i])", 0.0),
+        (ONCE, "(a[i] * x[i] + y[i]) + float32(1e-3)", 0.0),
+        ("return [(a * x).astype(np.float32).astype(float) * y]", "a[i] * x[i] * y[i]", 1.0),
+    ],
+)
+def test_products_that_are_added_are_fused_by_default_as_the_compiler_does_it(
+    env: Environment, golden: str, code: str, reward: float
+) -> None:
+    assert value(env, {**FMA, "golden": golden}, SAXPY.format(code)) == reward
+
+
+def test_a_sum_that_is_kept_in_memory_is_fused_by_default(env: Environment) -> None:
+    code = "y[i]\n        o[i] += a[i] * x[i]"
+    for golden in (ONCE, TWICE):
+        assert value(env, {**FMA, "golden": golden}, SAXPY.format(code)) == 1.0
+
+
 def test_contract_is_true_or_false() -> None:
     kernel = {**FMA, "lang": "numba", "golden": ONCE, "tol": {"contract": "yes"}}
     with pytest.raises(TaskError, match=r"tol\.contract: expected true or false, not 'yes'"):

@@ -159,6 +159,14 @@ def test_a_task_may_allow_products_that_are_not_rounded_before_a_sum(
     assert found == reward
 
 
+def test_products_that_are_added_are_fused_by_default_as_the_compiler_does_it(
+    env: Environment,
+) -> None:
+    for golden in (ONCE, TWICE):
+        assert value(env, "tl.store(o + i, v * w + v)", golden, atol=0.0) == 1.0
+    assert value(env, "tl.store(o + i, tl.fma(v, w, v))", TWICE, atol=0.0) == 0.0
+
+
 def test_subnormal_numbers_of_float32_are_kept(env: Environment) -> None:
     body = "tl.store(o + i, (v * 1.0e-30) * 1.0e-12)"
     golden = "return [np.float32(np.float32(x) * np.float32(1e-30)) * np.float32(1e-12)]"

@@ -9,17 +9,18 @@ from typing import Any
 from attrs import Attribute, field, frozen, validators
 from rlenv import ConfigError, Task, TaskError
 from rlenv.authoring import Safe, Unsafe
-from rlenv.sandbox import TIERS, Tier, rank
+from rlenv.sandbox import TIERS, Isolation, Tier, rank
 
-from .drive.box import ISOLATIONS, Box
+from .drive.box import Box
 from .drive.clock import Clock
 from .drive.runs import Runs
 from .programs import known_language
 from .soundness import check_tests
 from .spec import PREFIXES, Tests
 
-__all__ = ["Boxed", "names_tuple"]
+__all__ = ["WALL", "Boxed", "names_tuple"]
 
+_READY = ("jail", "process", "remote")  # what they need is looked for when tasks load
 WALL = 30  # times a limit, in wall time: so long may a program run on a busy machine
 
 
@@ -51,9 +52,12 @@ class Boxed:
 
     isolation: str = field(
         default="jail",
-        validator=validators.in_(tuple(ISOLATIONS)),
+        validator=validators.instance_of(str),
         metadata={
-            **_doc(f"{', '.join(ISOLATIONS)}; process gives no isolation, for trusted programs"),
+            **_doc(
+                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted programs), or the sandbox of "
+                "another plugin, as plugin/name"
+            ),
             "safe": ("jail", "docker+gvisor"),
         },
     )
@@ -100,17 +104,16 @@ class Boxed:
     )
 
     def __attrs_post_init__(self) -> None:
-        tier = ISOLATIONS[self.isolation].tier
-        if tier is not None and rank(tier) < rank(self.min_isolation):
-            raise ConfigError(
-                f"isolation {self.isolation!r} is of tier {tier!r}, less than min_isolation "
-                f"{self.min_isolation!r}: choose another isolation, or lower min_isolation "
-                "if the programs are to be trusted"
-            )
-        if self.sandbox or self.isolation.startswith(
-            "docker"
+        self.chosen.check()
+        if (
+            self.sandbox or self.isolation not in _READY
         ):  # told now what cannot be had, not with each verdict
             Box(self.isolation, self.sandbox).sandbox()
+
+    @property
+    def chosen(self) -> Isolation:
+        """The sandbox that the options name."""
+        return Isolation(self.isolation, self.sandbox, self.min_isolation)
 
     @property
     def default_timeout(self) -> float:
@@ -123,8 +126,7 @@ class Boxed:
     @property
     def at_once(self) -> int:
         """As many as there are places in the sandbox: the others wait where no clock runs."""
-        given = os.environ.get("RLENV_SANDBOX_SLOTS", "")
-        return int(self.sandbox.get("places") or (given.isdecimal() and int(given)) or 2)
+        return self.chosen.places
 
     @property
     def default(self) -> str:
@@ -133,7 +135,7 @@ class Boxed:
 
     def tier(self, runs: Runs) -> Tier:
         """The weakest tier that anything ran in."""
-        return runs.tier or ISOLATIONS[self.isolation].tier or "process"
+        return runs.tier or self.chosen.at_least
 
     def sound(self, task: Task) -> Tests:
         """The tests of a task, which can be run here.
@@ -142,13 +144,9 @@ class Boxed:
             TaskError: naming the task, the key, what was expected and what to do.
         """
         tests = check_tests(task, self.default)
-        tier, wanted = ISOLATIONS[self.isolation].tier, tests.min_isolation
-        if wanted is not None and tier is not None and rank(tier) < rank(wanted):
-            raise TaskError(
-                f"info.tests.min_isolation = {wanted!r}: isolation {self.isolation!r} is of tier "
-                f"{tier!r}; choose another isolation for this environment",
-                task.id,
-            )
+        lacks = self.chosen.lacks(tests.min_isolation)
+        if lacks:
+            raise TaskError(f"info.tests.{lacks}", task.id)
         return tests
 
     def runs(self, tests: Tests) -> Runs:

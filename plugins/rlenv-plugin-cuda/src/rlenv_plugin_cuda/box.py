@@ -7,18 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from attrs import field, frozen, validators
-from rlenv.sandbox import Profile, Sandbox, Session, get, rank
+from rlenv.sandbox import Isolation, Profile, Sandbox, Session, get, rank
 
-__all__ = ["ISOLATIONS", "Box"]
-
-# name: (sandbox, the options that the name implies)
-ISOLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "process": ("sandbox/process", {}),
-    "jail": ("sandbox/jail", {}),
-    "docker": ("sandbox/docker", {}),
-    "docker+gvisor": ("sandbox/docker", {"runtime": "runsc"}),
-    "remote": ("sandbox/remote", {}),
-}
+__all__ = ["Box"]
 
 
 def _tier(_: object, __: object, value: str) -> None:
@@ -30,13 +21,13 @@ class Box:
     """A sandbox and what its programs have in common.
 
     Args:
-        isolation: a name of ``ISOLATIONS``.
-        options: for the sandbox, besides those that the name implies.
+        isolation: a sandbox, as ``rlenv.sandbox.Isolation`` names it.
+        options: for the sandbox.
         min_isolation: the weakest tier that is accepted.
         budget: seconds for one program, of CPU; from 0, exclusive.
     """
 
-    isolation: str = field(default="jail", validator=validators.in_(ISOLATIONS))
+    isolation: str = field(default="jail", validator=validators.instance_of(str))
     options: Mapping[str, Any] = field(factory=dict)
     min_isolation: str = field(default="jail", validator=_tier)
     budget: float = field(default=10.0, validator=validators.gt(0))
@@ -47,8 +38,7 @@ class Box:
         Raises:
             PluginError: when no plugin supplies it.
         """
-        name, implied = ISOLATIONS[self.isolation]
-        return get(name, **{**implied, **self.options})
+        return get(self.isolation, **self.options)
 
     @asynccontextmanager
     async def session(self, profile: Profile) -> AsyncIterator[Session]:
@@ -60,6 +50,7 @@ class Box:
         """
         session = await self.sandbox().open(profile)
         try:
+            Isolation(self.isolation, self.options, self.min_isolation).accept(session.isolation)
             yield session
         finally:
             await session.close()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from attrs import field, frozen, validators
-from rlenv import ConfigError, Task, TaskError
+from rlenv import Task, TaskError
 from rlenv.authoring import Unsafe
-from rlenv.sandbox import TIERS, rank
+from rlenv.sandbox import TIERS, Isolation
 
-from .box import ISOLATIONS, Box
+from .box import Box
 from .choosing import HALVES, NAMES, lacking
 from .reading import kernel_of
 from .spec import Kernel
@@ -20,7 +19,7 @@ __all__ = ["HOSTS", "Boxed", "Running", "free"]
 
 HOSTS = ("plan", "jailed")
 
-_KNOWN_TIERS = {"process": "process", "jail": "jail", "docker": "container", "docker+gvisor": "gvisor"}  # fmt: skip
+_READY = ("jail", "process", "remote")  # what they need is looked for when tasks load
 
 
 def free(kernel: Kernel, task: Task) -> None:
@@ -46,9 +45,12 @@ class Boxed:
 
     isolation: str = field(
         default="jail",
-        validator=validators.in_(tuple(ISOLATIONS)),
+        validator=validators.instance_of(str),
         metadata={
-            **_doc(f"{', '.join(ISOLATIONS)}; process gives no isolation, for trusted kernels"),
+            **_doc(
+                "jail, docker, docker+gvisor, remote, process (no isolation, for trusted kernels), or the sandbox of "
+                "another plugin, as plugin/name"
+            ),
             "safe": ("jail", "docker+gvisor"),
         },
     )
@@ -70,17 +72,16 @@ class Boxed:
     )
 
     def __attrs_post_init__(self) -> None:
-        tier = _KNOWN_TIERS.get(self.isolation)
-        if tier is not None and rank(tier) < rank(self.min_isolation):
-            raise ConfigError(
-                f"isolation {self.isolation!r} is of tier {tier!r}, less than min_isolation "
-                f"{self.min_isolation!r}: choose another isolation, or lower min_isolation "
-                "if the kernels are to be trusted"
-            )
-        if self.sandbox or self.isolation.startswith(
-            "docker"
+        self.chosen.check("kernels")
+        if (
+            self.sandbox or self.isolation not in _READY
         ):  # told now what cannot be had, not with each verdict
             self.box().sandbox()
+
+    @property
+    def chosen(self) -> Isolation:
+        """The sandbox that the options name."""
+        return Isolation(self.isolation, self.sandbox, self.min_isolation)
 
     @property
     def default_timeout(self) -> float:
@@ -93,8 +94,7 @@ class Boxed:
     @property
     def at_once(self) -> int:
         """As many as there are places in the sandbox: the others wait where no clock runs."""
-        given = os.environ.get("RLENV_SANDBOX_SLOTS", "")
-        return int(self.sandbox.get("places") or (given.isdecimal() and int(given)) or 2)
+        return self.chosen.places
 
     def box(self) -> Box:
         """Where this stage's programs run."""

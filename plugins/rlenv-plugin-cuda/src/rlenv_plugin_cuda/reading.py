@@ -235,8 +235,8 @@ def _tolerance(value: object) -> Tolerance:
     scale = value.get("scale") or ""
     if isinstance(scale, str):
         scale = scale.removesuffix("?")
-    contract = value.get("contract", False)
-    if not isinstance(contract, bool):
+    contract = value.get("contract")
+    if contract is not None and not isinstance(contract, bool):
         raise _Wrong(f"tol.contract: expected true or false, not {contract!r:.40}")
     return Tolerance(numbers[0], numbers[1], _one_of(scale, SCALES, "tol.scale"), contract)
 

@@ -64,14 +64,15 @@ class Tolerance:
             its inputs, which for sums, dot products and matrix products is the sum of absolute products (places
             where that is less than ``|want|`` or not finite use ``|want|``); "std" and "max": the standard deviation and the largest
             absolute value of the golden output.
-        contract: outputs are right too that are near enough with ``a * b + c`` rounded once, as GPU compilers do.  Without
-            a GPU each case is then run twice, once with and once without.
+        contract: outputs are right too that are near enough with ``a * b + c`` rounded once, as GPU compilers do by
+            default.  An interpreter then runs a case twice, if there is anything to fuse, once with and once without.
+            None: where a case is interpreted; True: in every case, which then is interpreted; False: nowhere.
     """
 
     atol: float = 0.0
     rtol: float = 0.0
     scale: str = ""
-    contract: bool = False
+    contract: bool | None = None
 
 
 @frozen

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 from rlenv import Fault, VerifierFault
 from rlenv.sandbox import Session
 
@@ -22,7 +22,10 @@ from .link import FUNCTION_BOOT, Link, numbers, parsed, raised
 from .plan import Plan
 from .ran import Ran, Stop, ended, filled, judged, shared
 
-__all__ = ["Pair", "asserts", "run_text"]
+__all__ = ["Changes", "Pair", "asserts", "run_text", "with_changes"]
+
+# Which changes of arguments reach the test: all, those that it pins (see ``pinning``), or none.
+Changes: TypeAlias = Literal["all", "pinned", "none"]
 
 TEST_BOOT = "import rlenv_asserts; rlenv_asserts.serve()"
 DEPTH = 32  # calls inside one another, of the solution and back
@@ -31,14 +34,20 @@ _LISTS = ("l", "t", "s", "z")
 
 
 def run_text(plan: Plan, entry_point: str) -> bytes:
-    """The request that runs one text: encoded once per task.
+    """The request that runs one text and lets it see all changes of arguments: encoded once per task.
 
     Raises:
         Unencodable: the text is too long.
     """
     names = map(list, (plan.names, plan.errors, plan.classes, plan.calls))
     asserts = [list(lines) for lines in plan.asserts]
-    return encode(["run", plan.setup, plan.text, entry_point, *names, asserts])
+    pins = [list(lines) for lines in plan.pins]
+    return encode(["run", plan.setup, plan.text, entry_point, *names, asserts, pins, "all"])
+
+
+def with_changes(request: bytes, changes: Changes) -> bytes:
+    """The request with another rule for changes of arguments."""
+    return request.removesuffix(encode("all") + b"]") + encode(changes) + b"]"
 
 
 @frozen
@@ -105,7 +114,8 @@ async def _ran(
     if stop is not None and gone:
         stop = ended(blamed)
     answers = filled(relay.answers, stop, len(relay.tests), relay.clock.used())
-    return judged(shared(answers, exit_), stop, blamed)
+    ran = judged(shared(answers, exit_), stop, blamed)
+    return evolve(ran, leaning=tuple(relay.leaning))
 
 
 class _Relay:
@@ -116,6 +126,7 @@ class _Relay:
         self.clock = clock
         self.timeout = timeout
         self.answers: list[Answer] = []
+        self.leaning: list[str] = []  # of each answer: see ``Ran``
         self.asked_solution = True  # whose turn it is
         self._numbers: list[int] = []
         self._answered = 0  # how often the solution has
@@ -138,7 +149,7 @@ class _Relay:
             self._answered, self._heard = 0, False
             self.asked_solution = False
             await test.send(request)
-            clock = Clock(self.timeout, self.solution.session, test.session)
+            clock = self.clock.part(self.timeout)
             failed = await self._one(clock)
             self.answers.append(Answer("ok", failed is None, failed or "", wall=clock.used()))
 
@@ -175,10 +186,11 @@ class _Relay:
 
     def _verdict(self, body: bytes) -> str | None:
         try:
-            failed = decode(body)
+            failed, leaning = decode(body)
         except BadFrame as err:
             said = f"the test's sandbox sent no result: {err}"
             raise VerifierFault(Fault("error", said)) from None
+        self.leaning.append(leaning)
         if not (self._answered if failed is None else self._heard):  # it has had no part in this
             how = "passes" if failed is None else f"fails ({_about(*failed)})"
             raise VerifierFault(Fault("error", f"a test {how} before the solution has answered"))

@@ -8,29 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
-from rlenv.sandbox import Profile, Sandbox, Session, Tier, get
+from rlenv import ConfigError
+from rlenv.sandbox import Isolation, Profile, Sandbox, Session, get
 
 from rlenv_plugin_code.languages import language as language_of
 
-__all__ = ["ISOLATIONS", "Box", "Isolation", "guest_files", "profile_of"]
+__all__ = ["Box", "guest_files", "profile_of"]
 
 
-@frozen
-class Isolation:
-    """A sandbox by name, the options that the name implies, and its tier; None: known only when it is asked."""
-
-    sandbox: str
-    options: Mapping[str, Any] = {}
-    tier: Tier | None = None
-
-
-ISOLATIONS: Mapping[str, Isolation] = {
-    "process": Isolation("sandbox/process", tier="process"),
-    "jail": Isolation("sandbox/jail", tier="jail"),
-    "docker": Isolation("sandbox/docker", tier="container"),
-    "docker+gvisor": Isolation("sandbox/docker", {"runtime": "runsc"}, "gvisor"),
-    "remote": Isolation("sandbox/remote"),
-}
 PIDS = 64
 OUTPUT_BYTES = 1 << 20
 _GUEST = (
@@ -89,8 +74,8 @@ class Box:
     """A sandbox and what its profiles have in common.
 
     Args:
-        isolation: a name of ISOLATIONS.
-        options: for the sandbox, besides those the name implies.
+        isolation: a sandbox, as ``rlenv.sandbox.Isolation`` names it.
+        options: for the sandbox.
         min_isolation: the weakest tier that is accepted.
         memory_mb: MiB per program.
         budget: seconds per program, of CPU and of wall time.
@@ -108,26 +93,26 @@ class Box:
     pids: int = PIDS
     output_bytes: int = OUTPUT_BYTES
 
+    @property
+    def chosen(self) -> Isolation:
+        """The sandbox that is named."""
+        return Isolation(self.isolation, self.options, self.min_isolation)
+
     def sandbox(self) -> Sandbox:
         """The sandbox, one per process.
 
         Raises:
             PluginError: when no plugin supplies it.
         """
-        chosen = ISOLATIONS[self.isolation]
-        return get(chosen.sandbox, **{**chosen.options, **self.options})
+        return get(self.isolation, **self.options)
 
     def make(self) -> Sandbox:
         """Another one of the same kind, for whoever closes it.
 
         Raises:
-            PluginError: as ``sandbox``.
+            ConfigError: no plugin supplies it.
         """
-        from rlenv.authoring import part
-
-        chosen = ISOLATIONS[self.isolation]
-        make: Any = part("sandbox", chosen.sandbox)
-        made: Sandbox = make(**{**chosen.options, **self.options})
+        made: Sandbox = self.chosen.adapter()(**self.options)
         return made
 
     def profile(self, language: str) -> Profile:
@@ -151,4 +136,11 @@ class Box:
             VerifierFault: the sandbox cannot be reached now.
         """
         profile = self.profile(language)
-        return await self.sandbox().open(evolve(profile, beside=True) if beside else profile)
+        profile = evolve(profile, beside=True) if beside else profile
+        session = await self.sandbox().open(profile)
+        try:
+            self.chosen.accept(session.isolation)
+        except ConfigError:
+            await session.close()
+            raise
+        return session

@@ -54,7 +54,7 @@ class _Texts:
             return
         for place, checks in enumerate(self.texts, 1):
             last = place == len(self.texts)
-            clock = Clock(self.link.timeout, self.link.session)
+            clock = self.link.clock.part(self.link.timeout)
             failed = await self._failed(checks, clock, last=last)
             self.answers.append(Answer("ok", failed is None, failed or "", wall=clock.used()))
         if not self._asked:

@@ -73,6 +73,8 @@ class Link:
         left = self.clock.left()
         if left <= 0:
             raise Stop("timeout", "the budget of the response is used up")
+        if seconds <= 0:
+            raise Stop("timeout", "the time of the case is used up")
         try:
             frame = await self.session.recv(MAX_BYTES + _ROOM, min(seconds, left))
         except ChannelError as err:

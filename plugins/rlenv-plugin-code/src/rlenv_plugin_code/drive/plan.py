@@ -14,6 +14,8 @@ from functools import lru_cache
 
 from attrs import frozen
 
+from .pinning import Lines, lines_that_pin
+
 __all__ = ["Plan", "Unproxied", "plan"]
 
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "candidate"}
@@ -48,6 +50,7 @@ class Plan:
         classes: names of the solution whose calls make objects.
         calls: functions of the text to call: "check" gets the entry point, others nothing.
         asserts: first and last line of each assertion.
+        pins: first and last line of each call that is made for what it leaves in its arguments.
     """
 
     setup: str
@@ -56,7 +59,8 @@ class Plan:
     errors: tuple[str, ...]
     classes: tuple[str, ...]
     calls: tuple[str, ...]
-    asserts: tuple[tuple[int, int], ...]
+    asserts: Lines
+    pins: Lines
 
 
 @lru_cache(512)
@@ -85,7 +89,8 @@ def plan(text: str, setup: str, prompt: str, entry_point: str) -> Plan:
         for node in ast.walk(tree)
         if isinstance(node, ast.Assert)
     )
-    return Plan(setup, text, names, errors, classes, calls, asserts)
+    pins = lines_that_pin(text, frozenset({*names, entry_point, "candidate"}))
+    return Plan(setup, text, names, errors, classes, calls, asserts, pins)
 
 
 def _parsed(text: str, what: str) -> ast.Module:

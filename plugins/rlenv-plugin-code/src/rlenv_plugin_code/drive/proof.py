@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from rlenv import Task, TaskError
-from rlenv.sandbox import Profile, Sandbox
+from rlenv.sandbox import Profile
 
 from rlenv_plugin_code.artifacts import Answer
 from rlenv_plugin_code.compare import same
@@ -85,14 +85,16 @@ def usable(box: Box, language: str) -> None:
     options = repr(sorted(box.options.items()))
     key = (box.isolation, options, profile.runtime, profile.preload, profile.min_isolation)
     if key not in _usable:
-        _now(_opened(box.make(), profile))
+        _now(_opened(box, profile))
         _usable.add(key)
 
 
-async def _opened(sandbox: Sandbox, profile: Profile) -> None:
+async def _opened(box: Box, profile: Profile) -> None:
+    sandbox = box.make()
     try:
         session = await sandbox.open(profile)
         await session.close()
+        box.chosen.accept(session.isolation)
     finally:
         await sandbox.aclose()
 

@@ -65,12 +65,15 @@ class Ran:
         fault: what of the sandbox broke; the answers then hold only if every try breaks.
         started: whether the program's own code had begun.
         starved: the machine was too busy to tell what it would have answered.
+        leaning: of each test that ended, which changes of its arguments it was shown: "none", "pinned" (all of
+            them pinned by the test) or "all".
     """
 
     answers: tuple[Answer, ...] = field(converter=_tuple)
     fault: Fault | None = None
     started: bool = True
     starved: bool = False
+    leaning: tuple[str, ...] = ()
 
 
 def stopped_by(err: ChannelError) -> Stop:

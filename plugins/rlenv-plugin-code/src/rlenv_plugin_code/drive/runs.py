@@ -14,7 +14,7 @@ from rlenv_plugin_code.languages import language as language_of
 from rlenv_plugin_code.languages import tools
 from rlenv_plugin_code.retry import retried
 
-from .asserts import Pair, asserts
+from .asserts import Changes, Pair, asserts, with_changes
 from .box import Box
 from .claims import Check
 from .clock import Clock
@@ -112,18 +112,19 @@ class Runs:
 
         return await self._retried(play)
 
-    async def asserts(self, source: str, tests: Sequence[bytes]) -> tuple[Answer, ...]:
-        """Whether tests pass, see ``run_text``.
+    async def asserts(self, source: str, tests: Sequence[bytes], changes: Changes = "all") -> Ran:
+        """Whether tests pass, see ``run_text``, and which changes of their arguments they have seen.
 
         Raises:
             as ``calls``; VerifierFault also where a test fails by itself.
         """
+        texts = [with_changes(test, changes) for test in tests]
 
         async def play() -> Ran:
             async with in_turn():
-                return await asserts(self.pair(), source, tests, self.clock, self.timeout)
+                return await asserts(self.pair(), source, texts, self.clock, self.timeout)
 
-        return await self._retried(play)
+        return await retried(play, self.clock, self.retries)
 
     async def _retried(self, play: Callable[[], Awaitable[Ran]]) -> tuple[Answer, ...]:
         return (await retried(play, self.clock, self.retries)).answers

@@ -6,6 +6,7 @@ it.  The suite learns what its calls return, and nothing else of the program.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
@@ -24,6 +25,11 @@ __all__ = ["Said", "Suite", "Trial"]
 
 SUITE_BOOT = "import rlenv_suite; rlenv_suite.serve()"
 CALLS = 100_000  # of one suite on one program
+_TRIAL = 5.0  # times the timeout: how long a trial may take
+_LATER, _TIMES = (
+    1.0,
+    8.0,
+)  # the same once a trial did not end; or so many times the longest that ended
 Said: TypeAlias = Literal["pass", "fail", "hang", "broken", "unloadable"]
 
 
@@ -44,13 +50,16 @@ class Trial:
 
 
 class Suite:
-    """Plays one suite against programs, in two sessions that are used again and again.
+    """Plays one suite against programs, each trial in places that nothing was run in since they were leased.
+
+    Nothing that a trial can see or bring about depends on which program is the right one: neither how often it
+    is shown, nor what comes after it, nor when the trials end.  So a suite that remembers gains nothing.
 
     Args:
         text: the suite.
         entry_point: the function under test.
         clock: the budget of the response.
-        timeout: seconds for one answer of the program; and, five times over, for one trial.
+        timeout: seconds for one answer of the program; and, five times over, for one trial, until one has not ended.
     """
 
     def __init__(self, text: str, entry_point: str, clock: Clock, timeout: float) -> None:
@@ -58,31 +67,44 @@ class Suite:
         self.clock = clock
         self.timeout = timeout
         self._request = encode(["suite", text, entry_point])
+        self._most = _TRIAL * timeout  # seconds of the next trial
+        self._longest = 0.0  # of those that ended
 
-    async def trials(self, programs: list[tuple[str, bool]], pair: Pair) -> list[tuple[int, Trial]]:
-        """One trial per (source, whether it is right), with its place; the budget's end makes the rest "broken".
+    async def trials(
+        self, order: Sequence[int], sources: Sequence[str], pair: Pair
+    ) -> list[tuple[int, Trial]]:
+        """One trial for each program in ``order``, by its number; the budget's end makes the rest "broken".
 
-        In order, but for a suite that does not end a right program is next: it ends with the first right
-        program that the suite does not pass, since nothing can save it then.
+        A program that the suite did not come to an end with is not tried again.  A suite that complains, or breaks,
+        before it has called anything does so whatever the program is: that ends the trials.
 
         Raises:
             VerifierFault: a sandbox broke.
         """
         made: list[tuple[int, Trial]] = []
-        places = list(range(len(programs)))
-        async with pair.opened() as sessions:
-            while places:
-                source, right = programs[place := places.pop(0)]
-                if self.clock.left() <= 0:
-                    trial = Trial("broken", why="the budget is used up")
-                else:
-                    trial = await self._trial(source, *sessions)
-                made.append((place, trial))
-                if right and trial.said != "pass":
-                    break
-                if trial.said == "broken":
-                    places.sort(key=lambda place: not programs[place][1])
+        broken: set[int] = set()
+        for number in order:
+            if number in broken:
+                continue
+            trial = await self._next(sources[number], pair)
+            made.append((number, trial))
+            if trial.said == "broken":
+                broken.add(number)
+            if trial.said in ("broken", "fail") and not trial.calls:
+                break
         return made
+
+    async def _next(self, source: str, pair: Pair) -> Trial:
+        before = self.clock.used()
+        if self.clock.left() <= 0:
+            return Trial("broken", calls=1, why="the budget is used up")
+        async with pair.opened() as (program, suite):
+            trial = await self._trial(source, program, suite)
+        if trial.said in ("pass", "fail"):
+            self._longest = max(self._longest, self.clock.used() - before)
+        elif trial.said == "broken":
+            self._most = max(_LATER * self.timeout, _TIMES * self._longest)
+        return trial
 
     async def _trial(self, source: str, program: Session, suite: Session) -> Trial:
         left = max(self.clock.left(), 0.001)
@@ -116,7 +138,7 @@ class Suite:
         calls = 0
         try:
             await suite.send(self._request)
-            clock = Clock(5 * self.timeout, suite.session, program.session)
+            clock = self.clock.part(self._most)
             while calls <= CALLS:
                 said = _said(await suite.recv(clock.left()))
                 if said[0] == "end":

@@ -13,6 +13,7 @@ from rlenv_plugin_code.compare import same
 from rlenv_plugin_code.prepared import Prepared
 from rlenv_plugin_code.spec import Tests
 
+from .asserted import asserted
 from .claims import Check
 from .compiling import compiled
 from .golden import answered, calls_of, drawn
@@ -79,7 +80,7 @@ async def answers_of(
     if inputs.checks:
         return await runs.direct(made.program.source, inputs.checks)
     if tests.kind == "asserts":
-        return await runs.asserts(made.program.source, inputs.frames)
+        return await asserted(runs, tests, made.program.source, inputs.frames)
     return await runs.calls(made.program.source, inputs.frames, made.program.language)
 
 

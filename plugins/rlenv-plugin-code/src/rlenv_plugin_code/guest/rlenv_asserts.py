@@ -4,10 +4,12 @@ The test is its author's text.  What it calls of the solution are proxies: the j
 the solution's sandbox, and checks each answer on its way back.  Only plain values come here, and numbers
 that stand for objects over there.
 
-    ["run", setup, text, entry, names, errors, classes, check, lines]
-        check: the text's functions to call; lines: first and last of each assertion
+    ["run", setup, text, entry, names, errors, classes, check, lines, pins, changes]
+        check: the text's functions to call; lines: first and last of each assertion; pins: of each call that is
+        made for what it leaves in its arguments; changes: which changes of arguments the text may see
     -> KIND NEWLINE body, where KIND is ask, ret or raise and the body what follows ``["ask", n,`` or
-       ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body null or [type, text]
+       ``["ret",`` in ``rlenv_objects``; in the end KIND is end, the body [null or [type, text], which changes of
+       arguments it has seen]
 """
 
 from __future__ import annotations
@@ -40,11 +42,15 @@ class Test:
         self.touched = set()  # objects that the test may have changed, by number
         self._errors = {}
         self._asserts = ()
+        self._pins = ()
+        self._changes = "all"
+        self.seen = "none"  # changes of arguments
         self._expects_ends = False
 
     def run(self, request: Any) -> Any:
         """Run it; every name in ``names`` is a proxy.  Why it ended early, as [type, text], else None."""
-        setup, text, entry, names, errors, classes, check, self._asserts = request
+        setup, text, entry, names, errors, classes, check, self._asserts, *changes = request
+        self._pins, self._changes = changes
         self._classes = frozenset(classes)
         self._expects_ends = any(name in text for name in ENDS)
         space = new_module(text, "rlenv_test", "test.py").__dict__
@@ -109,18 +115,33 @@ class Test:
             return self._resolve(tag, body, objects)
 
         _, _, value, raised, after, after_raised = reply
-        if after is not None and (value is None or not self._asserting()):
+        if after is not None and self._shows(value):
             after = lower(after, self._known) if after_raised else after
             put_back([args, kwargs], [tuple(after[0]), after[1]])
         return lower(value, resolve) if raised else value
 
+    def _shows(self, value: Any) -> Any:
+        """Whether the test sees how a call that returned ``value`` has changed its arguments."""
+        if value is not None and self._asserting():
+            return False
+        pinned = self._within(self._pins)
+        if self._changes == "none" or (self._changes == "pinned" and not pinned):
+            return False
+        if self.seen != "all":
+            self.seen = "pinned" if pinned else "all"
+        return True
+
     def _asserting(self) -> Any:
         """Whether an assertion is being decided: what it compares with is not for the solution to change."""
+        return self._within(self._asserts)
+
+    def _within(self, lines: Any) -> Any:
+        """Whether the test is at one of these (first, last) lines."""
         frame = sys._getframe()
         while frame is not None:
             if frame.f_code.co_filename == "test.py":
                 line = frame.f_lineno
-                if any(first <= line <= last for first, last in self._asserts):
+                if any(first <= line <= last for first, last in lines):
                     return True
             frame = frame.f_back
         return False
@@ -199,7 +220,8 @@ def serve(fd: Any = 3) -> None:
     make_room()
     link = Link(fd)
     for frame in iter(link.read, None):
-        ended = Test(link).run(decode(frame)[1:])
+        test = Test(link)
+        ended = test.run(decode(frame)[1:])
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        link.write(b"end\n" + encode(ended))
+        link.write(b"end\n" + encode([ended, test.seen]))

@@ -8,12 +8,12 @@ from typing import ClassVar, cast
 
 from attrs import evolve, field, frozen, validators
 from rlenv import Attempt, ConfigError, Outcome, PluginError, Task, TaskError, VerifierFault
-from rlenv.sandbox import Tier, rank
+from rlenv.sandbox import Tier
 
 from rlenv_plugin_code.artifacts import SENT_BYTES, Answer, Answers, Compiled, Sent
 from rlenv_plugin_code.borrowed import warnings
 from rlenv_plugin_code.boxed import Boxed
-from rlenv_plugin_code.drive.box import ISOLATIONS, OUTPUT_BYTES, PIDS
+from rlenv_plugin_code.drive.box import OUTPUT_BYTES, PIDS
 from rlenv_plugin_code.drive.clock import Clock
 from rlenv_plugin_code.drive.compiling import compiled
 from rlenv_plugin_code.drive.proof import prove, usable
@@ -72,10 +72,8 @@ class Run(Boxed):
         not_a_suite(tests, task)
         ready = prepared(task, self.default)
         seconds = self._seconds(tests)
-        try:
-            self._check_tier(tests)
-        except ConfigError as err:
-            raise TaskError(f"tests: {err}", task.id) from None
+        if lacks := self.chosen.lacks(tests.min_isolation):
+            raise TaskError(f"tests: {lacks}", task.id)
         if tests.kind == "asserts" and tests.language != "python":
             raise TaskError("tests.language: asserts are for programs in python", task.id)
         if tests.language != "python" and any(case.kwargs for case in tests.cases):
@@ -94,15 +92,6 @@ class Run(Boxed):
     def survey(self, tasks: Sequence[Task]) -> list[str]:
         """Tasks whose tests take from the solution what nobody asked it for, one line each."""
         return warnings(tasks, self.default)
-
-    def _check_tier(self, tests: Tests) -> None:
-        tier = ISOLATIONS[self.isolation].tier
-        wanted = tests.min_isolation
-        if wanted is not None and tier is not None and rank(tier) < rank(wanted):
-            raise ConfigError(
-                f"min_isolation is {wanted!r}, and isolation {self.isolation!r} is {tier!r}: "
-                "choose another isolation for this environment"
-            )
 
     async def check(self, attempt: Attempt) -> Outcome:
         """Run, and hand on the answers.
@@ -147,7 +136,7 @@ class Run(Boxed):
     def _alike(self, tests: Tests, answer: Answer, tier: Tier | None = None) -> Answers:
         """The same answer for every case, without a run."""
         count = len(tests.scored) + tests.count
-        at_least = tier or ISOLATIONS[self.isolation].tier or "process"
+        at_least = tier or self.chosen.at_least
         return Answers(tests.kind, (answer,) * count, isolation=at_least)
 
     def _seconds(self, tests: Tests) -> float:

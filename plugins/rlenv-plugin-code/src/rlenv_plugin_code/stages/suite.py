@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from attrs import field, frozen, validators
 from rlenv import Attempt, Outcome, Task, VerifierFault
 
-from rlenv_plugin_code.boxed import Boxed
+from rlenv_plugin_code.boxed import WALL, Boxed
 from rlenv_plugin_code.drive.clock import Clock
 from rlenv_plugin_code.drive.runs import Runs
 from rlenv_plugin_code.drive.suites import Suite, Trial
@@ -31,14 +31,14 @@ _CAUGHT = ("fail", "hang")
 class Tests(Boxed):
     """Run a response's test suite on the golden program and on programs with one mistake each.
 
-    It must have no complaint of the golden program, in several runs among the others and in an order that
-    nobody can foresee; its score is the share of the others of which it complains, twice.  It sees of a program what
-    its calls return.  A suite is ``def check(candidate)``, ``test_...`` functions, asserts, or classes of ``unittest``; it finds the function
+    Each program is shown equally often, in an order that nobody can foresee, and each time in a fresh place.  The suite
+    must never complain of the golden program; its score is the share of the others of which it complains every
+    time.  It sees of a program what its calls return.  A suite is ``def check(candidate)``, ``test_...`` functions, asserts, or classes of ``unittest``; it finds the function
     under its name, as ``candidate`` and in the module ``solution``.
 
     Args:
         mutants: number of mutants, unless the task sets it.
-        golden_runs: how often the golden program is among them at least; half as often as the mutants in any case.
+        trials: how often each program is shown; what is found by chance is not found so often.
         timeout: seconds for one answer of a program, of CPU and on its clock; a task's ``time`` has precedence.
         score: "fraction": the share of mistakes found; "all": 1 when all are, else 0.
     """
@@ -51,9 +51,19 @@ class Tests(Boxed):
     draws: ClassVar[bool] = True
 
     mutants: int = field(default=12, validator=[validators.ge(1), validators.le(200)])
-    golden_runs: int = field(default=3, validator=[validators.ge(1), validators.le(20)])
+    trials: int = field(default=3, validator=[validators.ge(1), validators.le(20)])
     timeout: float = field(default=2.0, validator=validators.gt(0))
     score: str = field(default="fraction", validator=validators.in_(("fraction", "all")))
+
+    @property
+    def default_timeout(self) -> float:
+        """Wall seconds: 30 times its own budget, and twice as much for the task's programs, before it."""
+        return 3 * WALL * self.budget
+
+    @property
+    def at_once(self) -> int:
+        """One: its trials take turns, and the time in which one waits for another would count as its own."""
+        return 1
 
     def validate(self, task: Task) -> None:
         """Refuse tasks that make no sense.
@@ -86,24 +96,9 @@ class Tests(Boxed):
         assert tests.entry_point is not None
         suite = Suite(program.source, tests.entry_point, runs.clock, timeout)
         chance = Random(attempt.key())  # noqa: S311 - keyed by the secret
-        said = await self._round(suite, found, range(1, len(found.sources)), chance, runs)
-        caught = [i for i, trial in said if i and trial.said in _CAUGHT]
-        if caught and not _fails(said):  # what is found by chance is not found again
-            again = await self._round(suite, found, caught, chance, runs)
-            twice = {i for i, trial in again if trial.said in _CAUGHT}
-            kept = [(i, t) for i, t in said if not i or t.said not in _CAUGHT or i in twice]
-            said = kept + [(i, t) for i, t in again if not i]
-        return self._outcome(said, found, runs)
-
-    async def _round(
-        self, suite: Suite, found: Mutated, mutants: Sequence[int], chance: Random, runs: Runs
-    ) -> list[tuple[int, Trial]]:
-        """(number, trial) of these mutants and of half as many golden programs, in a drawn order."""
-        order = [0] * max(self.golden_runs, (len(mutants) + 1) // 2) + list(mutants)
+        order = list(range(len(found.sources))) * self.trials
         chance.shuffle(order)
-        programs = [(found.sources[i], i == 0) for i in order]
-        trials = await self._tried(suite, programs, runs)
-        return [(order[place], trial) for place, trial in trials]
+        return self._outcome(await self._tried(suite, order, found, runs), found, runs)
 
     def _reference(self, tests: Spec, seconds: float) -> Runs:
         """Runs of the task's own programs, which are no response's expense."""
@@ -113,13 +108,13 @@ class Tests(Boxed):
         return runs
 
     async def _tried(
-        self, suite: Suite, programs: list[tuple[str, bool]], runs: Runs
+        self, suite: Suite, order: Sequence[int], found: Mutated, runs: Runs
     ) -> list[tuple[int, Trial]]:
         fault: VerifierFault | None = None
         for _ in range(self.retries + 1):
             try:
                 async with suite_lock():
-                    return await suite.trials(programs, runs.pair())
+                    return await suite.trials(order, found.sources, runs.pair())
             except VerifierFault as err:
                 if not worth_a_retry(err.fault) or not err.fault.transient:
                     raise
@@ -135,19 +130,33 @@ class Tests(Boxed):
             return Outcome(0.0, f"it does not pass on a correct program: {why}", data)
         if not all(trial.calls for i, trial in said if i == 0):
             return Outcome(0.0, "it does not call the function that it tests", data)
-        killed = {i for i, trial in said if i and trial.said in _CAUGHT}
+        lived = {i for i, trial in said if trial.said not in _CAUGHT}
+        killed = {i for i in range(1, len(found.sources)) if i not in lived}
         data |= {"mutants": len(found.sources) - 1, "killed": len(killed)}
-        data["trials"] = dict(sorted(Counter(trial.said for i, trial in said if i).items()))
+        data["trials"] = dict(sorted(Counter(_said(said).values()).items()))
         share = len(killed) / data["mutants"]
-        lived = [found.what[i - 1] for i in range(1, len(found.sources)) if i not in killed]
+        survivors = [found.what[i - 1] for i in range(1, len(found.sources)) if i not in killed]
         return Outcome(
             share if self.score == "fraction" else float(share == 1.0),
             f"{len(killed)} of {data['mutants']} mistakes found",
             data,
-            private={"survivors": lived},
+            private={"survivors": survivors},
         )
 
 
 def _fails(said: list[tuple[int, Trial]]) -> Trial | None:
-    """The first trial of the golden program that the suite does not pass."""
-    return next((trial for i, trial in said if i == 0 and trial.said != "pass"), None)
+    """The first trial that shows that the suite does not pass the golden program."""
+    for number, trial in said:
+        ends_so_with_all = trial.said in ("fail", "broken") and not trial.calls
+        if ends_so_with_all or (number == 0 and trial.said != "pass"):
+            return trial
+    return None
+
+
+def _said(said: list[tuple[int, Trial]]) -> dict[int, str]:
+    """What the suite made of each mutant: of several trials the one that counts least."""
+    worst: dict[int, str] = {}
+    for number, trial in said:
+        if number and worst.get(number, "fail") in _CAUGHT:
+            worst[number] = trial.said
+    return worst

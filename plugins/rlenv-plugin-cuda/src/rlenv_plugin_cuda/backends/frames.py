@@ -32,7 +32,7 @@ def order_of(place: int, case: Case, **more: object) -> bytes:
     outputs = [[array.name, array.dtype, array.shape(case.sizes)] for array in kernel.outputs]
     head = {
         "case": place, "seed": case.seed, "inputs": inputs, "outputs": outputs, "known": kernel.output_init == "zero",
-        "contract": kernel.tol.contract, **more,
+        "contract": False, **more,
     }  # fmt: skip
     return b"\0".join((json.dumps(head).encode(), b"".join([*parts, *case.poison])))
 
@@ -52,8 +52,15 @@ def said_of(frame: bytes) -> tuple[Mapping[str, Any], bytes]:
     return (said, body) if isinstance(said, dict) else ({}, b"")
 
 
-def trial_of(place: int, case: Case, frame: bytes) -> Trial:
-    """What came of a case.  The runner is ours, and holds untrusted code: whatever is odd is the answer's loss."""
+def trial_of(place: int, case: Case, frame: bytes, *, both: bool) -> Trial:
+    """What came of a case.  The runner is ours, and holds untrusted code: whatever is odd is the answer's loss.
+
+    Args:
+        place: of the case.
+        case: what was run.
+        frame: what the runner says of it.
+        both: whether it was to be run with and without contraction.
+    """
     said, body = said_of(frame)
     launched = tuple(launch for one in _listed(said.get("launched")) if (launch := _launch(one)))
     line, launches, threads, shared = (
@@ -61,13 +68,13 @@ def trial_of(place: int, case: Case, frame: bytes) -> Trial:
     )
     empty = Trial(place, None, "", "", line, launches, threads, shared, launched)
     sizes = [len(poison) for poison in case.poison]
-    if not case.kernel.tol.contract:
+    if not both:
         return filled(empty, said, body, sizes)
-    both = filled(empty, said, body, sizes * 2)
-    if both.outputs is None:
-        return both
+    whole = filled(empty, said, body, sizes * 2)
+    if whole.outputs is None:
+        return whole
     count = len(sizes)
-    return evolve(both, outputs=both.outputs[:count], fused=both.outputs[count:])
+    return evolve(whole, outputs=whole.outputs[:count], fused=whole.outputs[count:])
 
 
 def filled(empty: Trial, said: Mapping[str, object], body: bytes, sizes: Sequence[int]) -> Trial:

@@ -53,7 +53,7 @@ class Njit:
         """
         if kernel.halves or kernel.tol.contract:
             return await Interpreter().run(program, kernel, cases, box)
-        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S)
+        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S, contracts=False)
         runs = await drive(runner, program, cases, apart(box))
         if runs.refused.startswith(BEYOND):
             return await Interpreter().run(program, kernel, cases, box)

@@ -46,7 +46,7 @@ class Simulator:
         Raises:
             VerifierFault: the sandbox broke.
         """
-        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S)
+        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S, contracts=False)
         return await drive(runner, program, cases, apart(box))
 
 

@@ -94,17 +94,21 @@ def serve(machine: Any = Interpreter) -> None:
 
 def _both(
     answer: Answer,
-    runs: object,
+    runs: Any,
     case: dict[str, object],
     body: memoryview,
     order: dict[str, object],
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """A case; where contraction is allowed twice, with the outputs of both."""
+    """A case; where contraction is allowed, with the outputs of both, and run twice if there is anything to fuse."""
     contract = case.pop("contract", False)
     said, taken = _case(answer, runs, case, body, order)
     if not contract or "broken" in said:
         return said, taken
-    said, fused = _case(answer, runs, {**case, "contract": True}, body, order)
+    if not runs.code.fusible:
+        return said, [*taken, *taken]
+    again, fused = _case(answer, runs, {**case, "contract": True}, body, order)
+    if "broken" in again:
+        return again, []
     return said, [*taken, *fused]
 
 

@@ -55,6 +55,7 @@ class Code:
         self.base = _compiled(body)
         self.values = {name: (kind, self.space()[name]) for name, kind in self.kinds.items()}
         self.made: dict[tuple[Any, ...], tuple[str, Kind, CodeType]] = {}
+        self.fusible = False  # whether a sum of a product was seen
 
     def space(self) -> dict[str, Any]:
         """A fresh namespace, in which the constants and ``run`` are."""
@@ -93,6 +94,7 @@ class Code:
             rewriter = _Typed(self.answer, self.waits, node, "_c")
             rewriter.contract = contract
             self.made[key] = (symbol, kind, _compiled([rewriter.definition(symbol)]))
+            self.fusible = self.fusible or rewriter.fusible
         return self.made[key][:2]
 
 
@@ -104,6 +106,7 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
     """The rewriter of a function whose expressions have a type, ``numeric``."""
 
     contract = False
+    fusible = False
 
     # -- where definitions meet ------------------------------------------------------------------------
 
@@ -183,9 +186,12 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
     def _reals(
         self, left: ast.expr, op: ast.operator, right: ast.expr, kind: Kind, *, bare: bool
     ) -> ast.expr:
-        if self.contract and isinstance(op, (ast.Add, ast.Sub)) and kind.code in _FUSED:
+        if isinstance(op, (ast.Add, ast.Sub)) and kind.code in _FUSED:
             for factor, other in ((left, right), (right, left)):
-                if _product(factor, kind):
+                if not _product(factor, kind):
+                    continue
+                self.fusible = True
+                if self.contract:
                     return self._fused(factor, op, other, kind, first=factor is left)
         first, second = self._cast(left, kind), self._cast(right, kind)
         if isinstance(op, (ast.FloorDiv, ast.Mod)):
@@ -269,7 +275,9 @@ class _Typed(Rewriter, ast.NodeTransformer):  # type: ignore[misc] # a neighbor 
         assert isinstance(target, ast.Subscript)
         element = _kind(target)
         stored = kind.whole or kind.code in (element.code, "f8", "c16")
-        fused = self.contract and _product(node.value, kind)
+        product = isinstance(node.op, (ast.Add, ast.Sub)) and _product(node.value, kind)
+        self.fusible = self.fusible or (product and kind.code in _FUSED)
+        fused = self.contract and product
         if isinstance(node.op, _RING) and stored and not fused:
             value = self._cast(node.value, kind)
             return ast.copy_location(ast.AugAssign(self.visit(target), node.op, value), node)

@@ -42,6 +42,7 @@ class Docker(Adapter[Container]):
         ConfigError: the docker SDK is not installed.
     """
 
+    tier: Tier = "container"
     remedy: ClassVar[str] = (
         'use sandbox "jail" or "docker+gvisor", or lower min_isolation for trusted programs'
     )
@@ -58,7 +59,7 @@ class Docker(Adapter[Container]):
             raise ConfigError("sandbox/docker needs the docker SDK: pip install docker")
         self._kind = Kind(image, python, runtime)
         self._engine = Engine(url)
-        self.tier: Tier = "gvisor" if self._kind.gvisor else "container"
+        self.tier = "gvisor" if self._kind.gvisor else "container"
         name = "docker+gvisor" if self._kind.gvisor else "docker"
         super().__init__(Pool(name, self._made, places), Run)
 
@@ -86,6 +87,8 @@ class Docker(Adapter[Container]):
 
 class DockerGvisor(Docker):
     """`Docker` with the runtime of gVisor.  Tier "gvisor"."""
+
+    tier: Tier = "gvisor"
 
     def __init__(self, runtime: str = "runsc", **options: Any) -> None:
         super().__init__(runtime=runtime, **options)

@@ -41,6 +41,7 @@ class Rounding:
     ) -> None:
         self.tl, self.handle, self.wide, self.narrow = tl, handle, wide, narrow
         self.contract = False
+        self.fusible = False  # whether a product was added to something, since this was last set
 
     def summed(self, method: Function) -> Function:
         """``ReduceOps.sum`` as a tree of rounded sums."""
@@ -94,7 +95,10 @@ class Rounding:
         def added(of: Value, left: Value, right: Value) -> Value:
             for product, other in ((left, right), (right, left)):
                 factors = getattr(product, "factors", None)
-                if self.contract and factors is not None and left.dtype.scalar != self.tl.float64:
+                if factors is None or left.dtype.scalar == self.tl.float64:
+                    continue
+                self.fusible = True
+                if self.contract:
                     a, b, c = map(self._exact, (*factors, other))
                     made = a * b + sign * c if product is left else c + sign * (a * b)
                     return self._rounded(made, left.dtype.scalar)
