@@ -102,7 +102,7 @@ class Inflated(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        count: int = self._file.readinto(buffer)  # type: ignore[arg-type]  # a buffer is one
+        count: int = self._file.readinto(buffer)
         self._total += count
         if self._total > self._allowed:
             raise ValueError(expansion_problem(self._size, self._allowed))
