@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from attrs import frozen
 
 if TYPE_CHECKING:
     from gzip import GzipFile
-
-    from _typeshed import WriteableBuffer
 
 MIB = 1 << 20
 SHORTER = "shorten it or leave it out"
@@ -101,7 +99,7 @@ class Inflated(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         count: int = self._file.readinto(buffer)
         self._total += count
         if self._total > self._allowed:

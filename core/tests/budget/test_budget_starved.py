@@ -9,7 +9,7 @@ import time
 import pytest
 from budget_stages import costs, starves
 from rlenv import Environment, Slot, Task
-from rlenv.workers import process
+from rlenv.workers import guard, process
 
 TASK = Task("p", id="t")
 
@@ -56,7 +56,7 @@ def test_a_worker_with_a_thirtieth_of_a_core_ends_its_responses_in_scores():
     try:
         with Environment("e", [Slot("s", costs, timeout=2.0)], [TASK], memory_mb=997) as env:
             assert env.verify(TASK, "sleep 0") == 1.0
-            workers = process.descendants(os.getpid())
+            workers = guard.descendants(os.getpid())
             for spinner in spinners:
                 spinner.start()
             for pid in (*workers, *(spinner.pid for spinner in spinners)):

@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import islice
 
 from .board import UNCOUNTED, Begun
+from .guard import descendants
 
 MOST = 256  # threads that are looked at
 
@@ -56,8 +57,6 @@ class Delays:
 
 def seconds_in_queues(pid: int) -> dict[str, float]:
     """Seconds on a run queue, by thread, of a process and its descendants; empty where the kernel does not say."""
-    from .process import descendants
-
     found: dict[str, float] = {}
     for one in (pid, *descendants(pid)):
         with suppress(OSError):
