@@ -95,6 +95,9 @@ class Environment:
         self.pass_mark = float(pass_mark)
         self.thinking: Thinking = thinking
         self.tables = dict(tables or {})
+        for each in self.tables.values():
+            if hasattr(each, "check_tables"):
+                each.check_tables(self.tables)
         self._plan = Plan(self.root)
         for slot in self._plan.leaves if isolate else ():
             slot.isolate()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TypedDict, TypeVar, Unpack
 
@@ -14,7 +15,7 @@ from rlenv.plugins import blamed, by_name, load_entry
 from rlenv.rows import decoded
 
 from .build import build_environment
-from .problems import Problems
+from .problems import Problems, of_a_stranger
 
 E = TypeVar("E")  # the class Environment
 
@@ -53,8 +54,10 @@ def load_dict(
         base_dir: the folder that task files and options that are files are relative to.
         set_options: options put over the tables', by ``STAGE.OPTION``; STAGE is a slot's name, its path
             (``tests/run``) or what it uses (``math/equal``).
-        code: False rejects ``use = "module:name"`` and ``use = "./file.py:name"``: for tables from a
-            stranger, since both run code.
+        code: False for tables of a stranger.  It rejects what runs code (``use = "module:name"``,
+            ``use = "./file.py:name"``, weaker isolation) and what reaches outside: hosts, environment variables,
+            observers, files outside of ``base_dir``, and every option that is not marked as safe.
+            ``set_options`` is yours and not judged.
         source: where the tables are from, for messages.
         settings: further arguments of Environment: ``isolate``, ``memory_mb``.
 
@@ -66,7 +69,8 @@ def load_dict(
         raise TypeError(f"an environment is a mapping of tables, not {type(mapping).__name__}")
     problems = Problems(source, base_dir, code=code)
     try:
-        return build_environment(kind, mapping, problems, set_options or {}, settings)
+        with nullcontext() if problems.code else of_a_stranger(base_dir):
+            return build_environment(kind, mapping, problems, set_options or {}, settings)
     except ConfigError as error:
         problems.error("", error)
     except RecursionError:

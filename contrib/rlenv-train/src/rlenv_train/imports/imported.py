@@ -13,6 +13,7 @@ from typing import ClassVar, SupportsFloat
 
 from attrs import asdict, field, frozen
 from rlenv import Attempt, ConfigError, Outcome, ScoreError
+from rlenv.authoring import Unsafe
 
 _NONE = "None; return 0.0 for a response that you cannot read, or set may_abstain = true in options to leave it unscored"
 
@@ -37,7 +38,7 @@ class Imported:
     may_abstain: bool = False
     budget: float | None = None
     deterministic: bool = True
-    env: tuple[str, ...] = ()
+    env: Unsafe[tuple[str, ...]] = ()
     _source: str = field(init=False, default="", repr=False)  # for the fingerprint
 
     def __attrs_post_init__(self) -> None:
