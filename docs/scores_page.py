@@ -44,6 +44,24 @@ STAGE = {
 }
 
 
+CHAIN = (
+    "## The chain",
+    (
+        "Where `RLENV_SECRET` is set, the header has a key `chain`, the id of the secret, and each row ends with a key `mac`: "
+        "HMAC-SHA256 over the `mac` of the row before (of the first row: the header's line) and the row's line without its own, of "
+        "which 32 hexadecimal digits are kept. `--resume`, `rlenv report`, `rlenv export` and `rlenv select` check it: a row that was "
+        "edited, removed, swapped or inserted is an error that names the row. Rows that are missing at the end are not found, since "
+        "an interrupted run leaves such a file.\n"
+    ),
+    (
+        "| `RLENV_SECRET` | a file with a chain | a file without |\n| --- | --- | --- |\n"
+        "| set | is checked; made with another secret, it is an error | is an error: edited rows would not be found |\n"
+        "| not set | is read unchecked; `--resume` is an error | is read |\n"
+    ),
+    "A file from before the secret was set is read with `env -u RLENV_SECRET rlenv report ...`.\n",
+)
+
+
 def scores() -> Iterator[str]:
     header, scored = _a_run()
     yield "# The lines of a file of scores"
@@ -57,6 +75,7 @@ def scores() -> Iterator[str]:
     yield f"```json\n{json.dumps(_short(header), indent=2, ensure_ascii=False)}\n```\n"
     assert set(header) == {"schema", *(f.name for f in attrs.fields(Header))}
     yield "Two runs with equal headers give equal rewards. `fingerprint` names the configuration and the code.\n"
+    yield from CHAIN
     for title, meanings, found in (
         ("A response", ROW, scored),
         ("A stage", STAGE, scored["stages"][0]),
@@ -78,7 +97,8 @@ def _a_run() -> tuple[dict[str, Any], dict[str, Any]]:
             'name = "sums"\n[[stage]]\nuse = "core/equal"\n[[task]]\nid = "one"\nprompt = "1 + 1?"\nanswer = "2"\n'
         )
         given.write_text('{"task": "one", "response": "2"}\n')
-        done = CliRunner().invoke(cli, ["score", str(env), str(given), "-o", str(out), "--quiet"])
+        asked = ["score", str(env), str(given), "-o", str(out), "--quiet"]
+        done = CliRunner().invoke(cli, asked, env={"RLENV_SECRET": None})  # without a chain
         assert done.exit_code == 0, done.output
         header, scored = map(json.loads, out.read_text("ascii").splitlines())
     scored["stages"][0]["seconds"] = 0.000005

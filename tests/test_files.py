@@ -111,6 +111,15 @@ def test_all_distributions_have_one_version_and_one_python(distributions: Distri
     assert {project["requires-python"] for project in distributions.values()} == {">=3.11"}
 
 
+def test_all_distributions_name_the_versions_that_the_tests_pass_on(
+    distributions: Distributions,
+) -> None:
+    prefix = "Programming Language :: Python :: 3."
+    for folder, project in distributions.items():
+        named = [each for each in project["classifiers"] if each.startswith(prefix)]
+        assert named == [f"{prefix}{minor}" for minor in (11, 12, 13)], folder
+
+
 def test_the_version_has_its_place_in_the_changelog(
     house: Path, distributions: Distributions
 ) -> None:

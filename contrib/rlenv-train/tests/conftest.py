@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rlenv import Environment
 from rlenv_cli.app import cli
-from rlenv_cli.scores import SCHEMA
+from rlenv_cli.scores import Header
 
 HELPERS = str(Path(__file__).parent / "helpers")
 if HELPERS not in sys.path:
@@ -44,13 +44,16 @@ class Scores:
         return {"env": "capitals", **hashes, "responses_sha256": "ab" * 32}
 
     def write(self, *rows, **changes):
-        lines = [{"schema": SCHEMA, **self.header}]
+        header = Header(**self.header)
+        lines = []
         for number, (task, response, reward) in enumerate(rows, 1):
             passed = None if reward is None else reward >= 1
             row = {"row": number, "task": task, "response": response, "reward": reward, "passed": passed}  # fmt: skip
             fault = FAULT if reward is None else None
             lines.append(row | {"stopped_at": None, "fault": fault, "stages": []} | changes)
-        self.path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        chain = header.chain()
+        linked = (chain.link(f"{json.dumps(line)}\n".encode()) for line in lines)
+        self.path.write_bytes(b"".join([header.line(), *linked]))
         return self
 
     def run(self, *words, status=0, out=True):

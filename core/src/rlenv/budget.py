@@ -18,11 +18,10 @@ from .checks import check_now
 from .plan import INLINE_SECONDS, LARGE, CompiledSlot
 from .stages import Attempt
 from .values import Outcome, StageResult
-from .workers.board import LEAST_SHARE
+from .workers.board import LEAST_SHARE, UNCOUNTED
 from .workers.report import SlotReport, crowded, own_seconds
 
 FIRST = 60.0  # wall seconds for the check of the empty response, and from an import on
-UNCOUNTED = -2  # the mark of the check of the empty response by the first stage; then downwards
 NEAR = 0.8  # of a budget; another run of the same response may cross it
 
 

@@ -6,20 +6,36 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
-from unicodedata import east_asian_width
+from unicodedata import category, east_asian_width
 
 WIDTH = 100  # columns of a line
 NOTE_LINES = 4  # of one detail or message; the rest is cut
 # Of each stage: its path, its score, its detail or fault.
 Rows: TypeAlias = Iterable[tuple[str, str, str]]
-# control characters, the bidirectional overrides that can make a line lie, and lone surrogates
-_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
-_UNSAFE = re.compile(f"[{_CONTROLS}]")
+# What may not be as plain as it looks; most of it is, as letters of other scripts.
+_SUSPECT = re.compile(r"[^\n\t -~]+")
 
 
 def visible(text: str) -> str:
-    """``text`` with terminal controls, direction marks and lone surrogates written as escapes."""
-    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+    """``text`` with everything that a terminal obeys or does not show written as escapes.
+
+    These are the Unicode categories of control (Cc, without newline and tab), format (Cf), private use (Co),
+    unassigned (Cn) and surrogate (Cs) characters and of line and paragraph separators (Zl, Zp).  Joiners within
+    emoji and Persian words are format characters too, and can carry hidden text, so they are escaped as well.
+    """
+    return text if text.isprintable() else _SUSPECT.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    run = found[0]
+    if run.isprintable():
+        return run
+    return "".join(each if _is_shown(each) else ascii(each)[1:-1] for each in run)
+
+
+def _is_shown(character: str) -> bool:
+    # isprintable is False for the categories above, and for spaces other than U+0020
+    return character.isprintable() or category(character) == "Zs"
 
 
 def one_line(text: str, width: int = 80) -> str:

@@ -121,7 +121,9 @@ class FileFunction:
             compile(source, where, "exec", dont_inherit=True)  # finds more than ast.parse does
             body = ast.parse(source, where).body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            why = str(error) or "it is nested too deep"
+            # Python 3.13 says "Parser stack overflowed", as a MemoryError
+            deep = isinstance(error, (RecursionError, MemoryError))
+            why = "it is nested too deep" if deep else str(error)
             raise ConfigError(f"{where} is not valid Python: {why}") from None
         found: dict[str, ast.AST] = {}
         for node in body:

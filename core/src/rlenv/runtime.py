@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
@@ -42,6 +42,32 @@ class RemoteStage:
         raise RuntimeError("this stage runs in the caller's process")
 
 
+class _PlanPickler(pickle.Pickler):
+    """Writes a composition with a number in the place of each leaf.
+
+    A subclass, because Python 3.13.0 forbids to set ``persistent_id`` on an instance
+    (https://github.com/python/cpython/issues/122459 and later fixes).
+    """
+
+    def __init__(self, buffer: io.BytesIO, numbers: Mapping[int, int]) -> None:
+        super().__init__(buffer, protocol=5)
+        self._numbers = numbers  # by the identity of a leaf
+
+    def persistent_id(self, part: object) -> int | None:
+        return self._numbers.get(id(part))
+
+
+class _PlanUnpickler(pickle.Unpickler):
+    """Reads what ``_PlanPickler`` wrote."""
+
+    def __init__(self, buffer: io.BytesIO, blobs: Sequence[bytes]) -> None:
+        super().__init__(buffer)
+        self._blobs = blobs
+
+    def persistent_load(self, number: int) -> object:
+        return pickle.loads(self._blobs[number])  # noqa: S301 - our caller's bytes, over our own pipe
+
+
 def pickle_plan(plan: Plan, env: Env) -> tuple[bytes, dict[CompiledSlot, str]]:
     """The plan's composition as bytes for ``Runner``, and the leaves that do not come along, with why they cannot.
 
@@ -67,18 +93,14 @@ def pickle_plan(plan: Plan, env: Env) -> tuple[bytes, dict[CompiledSlot, str]]:
         blobs.append(blob or _remote_stage(slot))
     reject(why for slot, why in left.items() if why and slot.place == "worker")
     buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, protocol=5)
-    pickler.persistent_id = lambda part: numbers.get(id(part))  # type: ignore[method-assign]
-    pickler.dump(plan.root.stage)
+    _PlanPickler(buffer, numbers).dump(plan.root.stage)
     return pickle.dumps((buffer.getvalue(), blobs), protocol=5), left
 
 
 def unpickle_plan(blob: bytes) -> Plan:
     """In a worker: the plan that was shipped."""
     root, blobs = pickle.loads(blob)  # noqa: S301 - our caller's bytes, over our own pipe
-    unpickler = pickle.Unpickler(io.BytesIO(root))  # noqa: S301 - as above
-    unpickler.persistent_load = lambda number: pickle.loads(blobs[number])  # type: ignore[method-assign]  # noqa: S301
-    return Plan(unpickler.load(), checked=True)
+    return Plan(_PlanUnpickler(io.BytesIO(root), blobs).load(), checked=True)
 
 
 def _remote_stage(slot: CompiledSlot) -> bytes:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from . import serialization as wire
-from .budget import UNCOUNTED, limit_of, undecided
+from .budget import limit_of, undecided
 from .checks import faulted
 from .engine import Await, Steps
 from .errors import reject
@@ -18,6 +18,7 @@ from .plan import CompiledSlot, Plan
 from .runtime import kinds_of, pickle_plan
 from .stages import Attempt
 from .values import StageResult
+from .workers.board import UNCOUNTED
 from .workers.values import Done, Env, Failed, PoolClosed, Program, Replies, Reply, refused
 
 if TYPE_CHECKING:

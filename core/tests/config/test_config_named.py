@@ -32,6 +32,10 @@ NAMES = {
     "number": "named_envs:NUMBER",
     "broken": "named_envs:broken",
     "lost": "no_such_module:x",
+    "env.toml": "named_envs:PLAIN",
+    "sub/env": "named_envs:PLAIN",
+    "v1.2": "named_envs:PLAIN",
+    "extensionless": "named_envs:PLAIN",
 }
 
 
@@ -98,6 +102,38 @@ def test_an_unknown_name_is_guessed() -> None:
 def test_a_path_that_is_not_there_is_a_missing_file(site: Path) -> None:
     with pytest.raises(ConfigError, match="there is no such file"):
         Environment.load(f"{site}{os.sep}nothing")
+
+
+@pytest.mark.parametrize("name", ["env.toml", "sub/env", "extensionless"])
+def test_no_distribution_takes_the_place_of_a_file(
+    site: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (site / name).parent.mkdir(exist_ok=True)
+    (site / name).write_text(TOML)
+    monkeypatch.chdir(site)
+
+    assert Environment.load(name).name == "from file"
+    assert "named_envs" not in sys.modules
+
+
+@pytest.mark.parametrize("name", ["env.toml", "sub/env", "v1.2"])
+def test_a_name_with_a_dot_or_slash_is_never_an_installed_environment(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+    with pytest.raises(ConfigError, match="there is no such file"):
+        Environment.load(name)
+    assert "named_envs" not in sys.modules
+
+
+def test_a_folder_does_not_hide_an_installed_environment(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (site / "built").mkdir()
+    monkeypatch.chdir(site)
+
+    assert Environment.load("built").name == "plain"
 
 
 def test_settings_reach_what_is_built_from_them() -> None:

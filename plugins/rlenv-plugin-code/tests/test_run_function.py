@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from code_runs import closed_sandbox, function_task, jailed, judged, run, task_of
 from rlenv.errors import TaskError
@@ -126,7 +128,7 @@ def test_subclasses_count_as_what_they_are_made_of() -> None:
     assert [type(value) for value in made] == [dict, dict, tuple, int, int, dict]
 
 
-def test_recursion_ten_thousand_deep_works_through_python_and_through_c() -> None:
+def test_deep_recursion_works_through_python_and_through_c() -> None:
     source = (
         "from functools import lru_cache\n"
         "@lru_cache(None)\ndef g(n): return n and 1 + g(n - 1)\n"
@@ -136,7 +138,11 @@ def test_recursion_ten_thousand_deep_works_through_python_and_through_c() -> Non
     source = (
         source.replace("n and 1 + f(n - 1)[2]", "k(n)") + "def k(n): return n and 1 + k(n - 1)\n"
     )
-    assert values(source, 9500) == [[9500] * 3]
+    assert values("def f(n): return n and 1 + f(n - 1)", 9500) == [9500]
+    # Since Python 3.12 calls through C have a limit of their own, which no program can set:
+    # https://docs.python.org/3/whatsnew/3.12.html (sys.setrecursionlimit)
+    depth = 9500 if sys.version_info < (3, 12) else 3000
+    assert values(source, depth) == [[depth] * 3]
     assert values("def f(n): return f(n)", 1) == ["RecursionError"]
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 from attrs import frozen
+from rich.text import Text
 from rlenv.errors import ConfigError, InputError
 from rlenv.values import Task
-from rlenv_cli.console import block, console, visible
+from rlenv_cli.console import block, console, one_line, visible
 
 from .render.emitted import TEMPLATES
 from .statistics import Rate, rate
@@ -149,7 +150,8 @@ def _tasks(env: str) -> Mapping[str, Task]:
 
 def _asked(zero: Zero, place: int, of: int, tasks: Mapping[str, Task]) -> str:
     screen = console()
-    screen.rule(f"{place} of {of}: task {zero.task}, stopped at {zero.stopped_at or 'the end'}")
+    where = one_line(zero.stopped_at or "the end", 60)
+    screen.rule(Text(f"{place} of {of}: task {one_line(str(zero.task), 60)}, stopped at {where}"))
     if (task := tasks.get(zero.task)) is not None:
         screen.print(block(task.prompt, 20), style="bold", markup=False, highlight=False)
         screen.print(

@@ -222,15 +222,40 @@ def test_a_run_of_something_else_is_refused_and_says_what_differs(scored, rlenv,
 OTHER = "another secret, just as long as the first one"
 
 
-def test_two_machines_without_one_secret_go_on_with_each_others_file(scored, rlenv, monkeypatch):
+def test_two_machines_without_a_secret_go_on_with_each_others_file(scored, rlenv, monkeypatch):
+    monkeypatch.delenv("RLENV_SECRET")
+    begun = ("score", "env.toml", "r.jsonl", "-o", "o.jsonl")
+    for name in ("one", "two"):
+        monkeypatch.setenv("XDG_STATE_HOME", str(scored.folder / name))
+        result = rlenv(*begun, *(("--limit", "4") if name == "one" else ("--resume",)))
+        assert result.exit_code == 0, result.output
+    wanted = scored.read("u.jsonl")
+    wanted[0].pop("chain")
+    assert without_seconds(list(scored.read("o.jsonl"))) == without_seconds(list(wanted))
+
+
+def test_a_file_that_was_chained_with_another_secret_is_not_gone_on_with(
+    scored, rlenv, monkeypatch
+):
     begun = ("score", "env.toml", "r.jsonl", "-o", "o.jsonl")
     assert rlenv(*begun, "--limit", "4").exit_code == 0
-    monkeypatch.setenv("RLENV_SECRET", OTHER)
+    before = (scored.folder / "o.jsonl").read_bytes()
+    for secret, words in ((OTHER, "another RLENV_SECRET"), ("", "set RLENV_SECRET to the one")):
+        monkeypatch.setenv("RLENV_SECRET", secret)
+        result = rlenv(*begun, "--resume")
+        assert result.exit_code == 2
+        assert words in result.output
+        assert (scored.folder / "o.jsonl").read_bytes() == before
+
+
+def test_an_edited_reward_is_found_by_resume(scored, rlenv):
+    begun = ("score", "env.toml", "r.jsonl", "-o", "o.jsonl")
+    assert rlenv(*begun, "--limit", "4").exit_code == 0
+    path = scored.folder / "o.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"reward": 0.0', b'"reward": 1.0', 1))
     result = rlenv(*begun, "--resume")
-    assert result.exit_code == 0, result.output
-    assert without_seconds(list(scored.read("o.jsonl"))) == without_seconds(
-        list(scored.read("u.jsonl"))
-    )
+    assert result.exit_code == 2
+    assert "its mac does not fit" in result.output
 
 
 def test_where_a_stage_draws_another_secret_is_another_configuration(

@@ -9,6 +9,7 @@ import types
 
 import pytest
 from rlenv.errors import InputError
+from rlenv_cli.scores.chain import unlinked
 from rlenv_cli.scores.file import ScoresReader
 from rlenv_cli.scoring import retry
 from rlenv_cli.scoring.durable import DurableFile
@@ -109,13 +110,27 @@ def same_as_clean(world):
     assert sorted(p.name for p in world.folder.glob("o.jsonl*")) == ["o.jsonl"]
 
 
+def lines_of(world):
+    """The lines without the codes that chain them."""
+    content = (world.folder / "o.jsonl").read_bytes()
+    return [unlinked(line) for line in content.splitlines(keepends=True)]
+
+
+def test_a_row_that_was_edited_is_not_chained_anew_by_a_retry(outage, rlenv):
+    path = outage.folder / "o.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"reward": 0.0', b'"reward": 1.0', 1))
+    result = again(rlenv)
+    assert result.exit_code == 2
+    assert "its mac does not fit" in result.output
+
+
 def test_rows_without_a_reward_are_asked_again_and_the_others_stay_as_they_are(outage, rlenv):
-    before = (outage.folder / "o.jsonl").read_bytes().splitlines()
+    before = lines_of(outage)
     result = again(rlenv)
     assert result.exit_code == 0, result.output
     assert "asked again: 19 rows; 18 now have a reward, 1 are still unscored" in result.output
     same_as_clean(outage)
-    after = (outage.folder / "o.jsonl").read_bytes().splitlines()
+    after = lines_of(outage)
     assert [a for a, b in zip(after, before, strict=True) if b'"reward": null' not in b] == [
         b for b in before if b'"reward": null' not in b
     ]

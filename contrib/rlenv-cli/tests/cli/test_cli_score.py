@@ -31,7 +31,8 @@ def test_every_response_gets_one_line_in_order_under_a_header(world, rlenv):
     result = rlenv("score", "env.toml", path, "-o", "o.jsonl")
     assert result.exit_code == 0, result.output
     header, rows = world.read()
-    assert list(header) == ["schema", "env", "fingerprint", "tasks_sha256", "responses_sha256"]
+    keys = ["schema", "env", "fingerprint", "tasks_sha256", "responses_sha256", "chain"]
+    assert list(header) == keys
     assert (header["schema"], header["env"]) == ("rlenv.scores/1", "capitals")
     assert header["responses_sha256"] == hashlib.sha256(Path(path).read_bytes()).hexdigest()
     assert [r["row"] for r in rows] == [1, 2, 3, 4]

@@ -11,6 +11,14 @@ from rlenv_cli.scores.file import Header, ScoresReader
 HEADER = Header("e", "f" * 64, "a" * 64, "b" * 64)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def unchained():
+    """Rows are written by hand here; test_cli_chain.py has those with a chain."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RLENV_SECRET", raising=False)
+        yield
+
+
 def row(n):
     return (
         json.dumps({"row": n, "task": "t", "reward": 1.0, "fault": None, "stages": []}).encode()

@@ -48,8 +48,10 @@ def scores(tmp_path):
             "tasks_sha256": "a" * 64,
             "responses_sha256": "b" * 64,
         }
-        lines = [Header(**{**fields, **header}).line()]
-        lines += [(json.dumps({"row": n, **r}) + "\n").encode() for n, r in enumerate(rows, 1)]
+        made = Header(**{**fields, **header})
+        chain = made.chain()
+        plain = ((json.dumps({"row": n, **r}) + "\n").encode() for n, r in enumerate(rows, 1))
+        lines = [made.line(), *map(chain.link, plain)]
         path = tmp_path / name
         path.write_bytes(b"".join(lines))
         return path

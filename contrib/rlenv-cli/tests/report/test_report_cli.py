@@ -105,7 +105,8 @@ def test_nothing_from_data_becomes_markup(run, scores, make):
         assert blocks("rows0")[0]["rows"][0]["response"] == NASTY
 
 
-def test_public_leaves_private_data_out_of_the_file(run, env):
+def test_public_leaves_private_data_out_of_the_file(run, env, monkeypatch):
+    monkeypatch.delenv("RLENV_SECRET")  # the file is edited by hand
     run("score", "env.toml", "r.jsonl", "-o", "s.jsonl", "--quiet")
     lines = (env / "s.jsonl").read_text().splitlines()
     spoiled = json.loads(lines[1])

@@ -40,9 +40,12 @@ def open_private(
     if found.st_mode & 0o022:
         raise ConfigError(f"{who}: others may write {path}: chmod go-w {path}")
     db = sqlite3.connect(path, timeout=wait, check_same_thread=False)
-    if [row[0] for row in db.execute(TABLES)] != [*schema]:
+    try:
+        if [row[0] for row in db.execute(TABLES)] != [*schema]:
+            raise sqlite3.DatabaseError(f"it is not {what}")
+    except BaseException:
         db.close()
-        raise sqlite3.DatabaseError(f"it is not {what}")
+        raise
     return db
 
 

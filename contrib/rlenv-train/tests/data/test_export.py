@@ -106,7 +106,8 @@ def test_an_advantage_is_that_of_trl_over_the_scored_responses(scores):
     assert "no signal: 1 task" in said
 
 
-def test_groups_of_two_runs_have_different_names(scores):
+def test_groups_of_two_runs_have_different_names(scores, monkeypatch):
+    monkeypatch.delenv("RLENV_SECRET")  # the file is edited by hand
     rows = ("t1", "a", 1.0), ("t1", "b", 0.0)
     scores.write(*rows).export("grpo")
     first = scores.rows[0]["group"]

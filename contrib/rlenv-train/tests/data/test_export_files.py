@@ -28,7 +28,8 @@ def test_a_tool_call_without_a_function_is_left_out(scores):
 @pytest.mark.parametrize(
     ("reward", "key"), [("NaN", "reward"), ("Infinity", "reward"), ("1.5", "reward"), ("-0.1", "reward")]
 )  # fmt: skip
-def test_a_reward_out_of_range_names_file_line_and_key(scores, reward, key):
+def test_a_reward_out_of_range_names_file_line_and_key(scores, reward, key, monkeypatch):
+    monkeypatch.delenv("RLENV_SECRET")  # the file is edited by hand
     scores.write(("t1", "a", 1.0), ("t1", "b", 0.5))
     scores.path.write_text(scores.path.read_text().replace('"reward": 0.5', f'"reward": {reward}'))
     said = scores.export("dpo", status=2)

@@ -94,7 +94,10 @@ def load_file(kind: type[E], path: str | os.PathLike[str], **options: Unpack[Opt
 
 
 def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Options]) -> E:
-    """An environment that a distribution installed (entry-point group ``rlenv.environments``), else a file.
+    """Load a file, or an environment that a distribution installed (entry-point group ``rlenv.environments``).
+
+    A name with a dot or a slash, and the name of a file that exists, is a file, whatever is installed: so no
+    distribution can take the place of ``env.toml``.
 
     The entry point's target is a path or a mapping (files in it are relative to its module's folder), an
     Environment, or a function of no arguments that returns one of them.
@@ -108,10 +111,13 @@ def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Op
         ConfigError: when there is neither, or the environment has mistakes.
         PluginError: when two distributions claim the name or its module fails to load.
     """
-    name, known = os.fspath(name), by_name("rlenv.environments")
+    name = os.fspath(name)
+    if _is_path(name):
+        return load_file(kind, name, **options)
+    known = by_name("rlenv.environments")
     if name not in known:
-        if os.path.exists(name) or os.sep in name or name.endswith(".toml"):
-            return load_file(kind, name, **options)
+        if os.path.exists(name):
+            return load_file(kind, name, **options)  # raises: a folder
         hint = suggest(name, known, what="installed are") or "none is installed"
         raise ConfigError(f"there is no environment '{name}', installed or as a file; {hint}")
     entry = known[name]
@@ -137,6 +143,12 @@ def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Op
             found.close()  # type: ignore[attr-defined]  # an Environment
         raise ConfigError(f"{who} is built by its own code, so {', '.join(options)} cannot be set")
     return found
+
+
+def _is_path(name: str) -> bool:
+    """Whether this is a path, also where an installed environment has the same name."""
+    separators = (".", "/", os.sep, os.altsep or os.sep)
+    return any(each in name for each in separators) or os.path.isfile(name)
 
 
 def _read_toml(path: Path) -> dict[str, object]:

@@ -14,6 +14,7 @@ from contextlib import suppress
 REVOKED, CURRENT, BEAT = 0, 1, 2  # header cells
 SEQ, MARK, DEADLINE, BEGAN, BASE, LIMIT = range(6)  # cells of a slot; the last two are CPU seconds
 FIRST, WIDTH, SLOTS = 8, 6, 512
+UNCOUNTED = -2  # and below: the marks of checks of the empty response, by stages with a budget
 LEAST_SHARE = 0.1  # of a CPU: what gets less waits, or the machine is overloaded
 Begun = tuple[int, int, float, float, float, float]  # the cells of a slot
 SIZE = 8 * (FIRST + WIDTH * SLOTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from signal import Signals
 
 from attrs import frozen
@@ -22,6 +22,7 @@ ASYNC_SLACK = 0.5  # seconds that an item on a loop has to cancel itself
 STALE = 6 * BEAT_SECONDS  # a loop that has not beaten for so long is blocked
 LATE = 1.0  # seconds after the longest limit without any news
 SPEED = 1e7  # bytes a second in which a payload arrives, also on a loaded machine
+NO_DELAYS: Mapping[int, float] = {}
 TRIES = 3  # deaths of workers around an item before it runs alone; twice that before it is given up
 
 
@@ -48,12 +49,14 @@ def find_late(worker: Worker, now: float) -> Late | None:
     """Look at the clock and at the board of a living worker, which it may have written over."""
     begun = _begun(worker)
     cpu = cpu_seconds(worker.pid) if any(one[5] for one in begun) else 0.0
+    delays = worker.delays.look(worker.pid, begun, now) if begun else {}
     beat, running = worker.board.d[b.BEAT], worker.board.q[b.CURRENT]
     silent = now - beat if worker.born <= beat <= now else math.inf
     seqs = overdrawn(begun, cpu)
     doubt = bool(seqs) and worker.crowded(anyone=True)
     if not seqs:
-        seqs = overdue(begun, now, cpu, running if worker.looped else None, silent)
+        loop = running if worker.looped else None
+        seqs = overdue(begun, now, cpu, loop, silent, delays=delays)
         doubt = bool(seqs) and _doubtful(worker, begun, seqs, now)
     hidden = not seqs and _overlong(worker, now)
     if hidden:
@@ -179,20 +182,26 @@ def overdrawn(begun: Sequence[Begun], cpu: float) -> list[int]:
 
 
 def overdue(
-    begun: Sequence[Begun], now: float, cpu: float, running: int | None = None, silent: float = 0.0
+    begun: Sequence[Begun],
+    now: float,
+    cpu: float,
+    running: int | None = None,
+    silent: float = 0.0,
+    *,
+    delays: Mapping[int, float] = NO_DELAYS,
 ) -> list[int]:
     """The items past their deadline, but for those in a cold worker that still compute: their CPU limit ends them.
 
     On a loop (``running`` is not None) an item has more time, to cancel itself.  Where one blocks the loop, it has
     no such time, since it cannot use it, and the others, which cannot help it, have more: so its own deadline comes
-    first where it can.
+    first where it can.  The time that an item was ready to run and got no processor (``delays``) does not count.
     """
     blocked = silent >= STALE and any(one[0] == running for one in begun)
     slack = 0.0 if running is None else ASYNC_SLACK * (1 + blocked)
     return [
         seq
         for seq, _, end, began, base, limit in begun
-        if not now <= end + (0.0 if blocked and seq == running else slack)
+        if not now - delays.get(seq, 0.0) <= end + (0.0 if blocked and seq == running else slack)
         and not (limit < 0.0 and (cpu - base) >= LEAST_SHARE * (now - began))
     ]
 

@@ -83,6 +83,16 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def descendants(pid: int) -> list[int]:
+    """Children of children, where the system tells; a group is easily left."""
+    found = [pid]
+    for parent in found:  # which grows meanwhile
+        found += children(parent)
+        if len(found) > 10_000:
+            break
+    return found[1:]
+
+
 def kill(pids: Iterable[int]) -> None:
     """Kill what is left of these processes."""
     for pid in pids:

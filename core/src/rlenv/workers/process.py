@@ -18,6 +18,7 @@ from typing import Any
 
 from . import board as b
 from . import guard, wire
+from .delays import Delays, seconds_in_queues
 from .environ import visible_env
 from .items import TARGET, Item, Known
 from .values import Env
@@ -47,6 +48,7 @@ class Worker:
         worn: another one is to take its place; ``leaving``: which is there, or it fails items: no more for it.
         heard: when its last record came; ``moved``: when the last news of an item came.
         helpers: threads and processes that its programs start.
+        delays: how long its items had to wait for a processor.
     """
 
     def __init__(self, hello: dict[str, Any], env: Env = None) -> None:
@@ -65,6 +67,7 @@ class Worker:
         self.grace_period: float = hello["grace_period"]
         self.born = self.heard = self.moved = self.ended = time.monotonic()
         self.pidfd = -1
+        self.delays = Delays(seconds_in_queues)
         self._start(hello, env)
 
     def _start(self, hello: dict[str, Any], env: Env) -> None:
@@ -159,7 +162,7 @@ class Worker:
     def others(self) -> list[tuple[int, float]]:
         """Its threads, but for the first, and what descends from it, each with its age."""
         threads = [int(os.path.basename(one)) for one in glob(f"/proc/{self.pid}/task/*")]
-        pids = {*threads, *_descendants(self.popen.pid)} - {self.pid}
+        pids = {*threads, *guard.descendants(self.popen.pid)} - {self.pid}
         return [(pid, _age(pid)) for pid in pids]
 
     def count(self, body: bytes) -> None:
@@ -263,10 +266,10 @@ class Worker:
     def kill(self) -> None:
         """End the worker and what descends from it; its guard, which is waited for, does so too where it still can."""
         self.ended = time.monotonic()
-        strays = _descendants(self.popen.pid)
+        strays = guard.descendants(self.popen.pid)
         if self._lives() and self.dead():
             self.manner = self.manner or "ended its guard"
-            strays += [self.pid, *_descendants(self.pid)]
+            strays += [self.pid, *guard.descendants(self.pid)]
             with suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
             with suppress(OSError, AttributeError):  # it may have left its group
@@ -278,7 +281,7 @@ class Worker:
         try:
             self.popen.wait(3.0)
         except subprocess.TimeoutExpired:  # who starts a process next reaps it
-            guard.kill([*_descendants(self.popen.pid), self.popen.pid])
+            guard.kill([*guard.descendants(self.popen.pid), self.popen.pid])
 
     def hang_up(self) -> None:
         """Ask it to end: nothing more will be sent."""
@@ -321,7 +324,7 @@ def cpu_seconds(pid: int) -> float:
     """CPU time of a process with all its threads, of what it has waited for, and of its running descendants."""
     ticks = 0
     # One that ends meanwhile may be missed, and never counts twice.
-    for one in (pid, *_descendants(pid)):
+    for one in (pid, *guard.descendants(pid)):
         with suppress(OSError), open(f"/proc/{one}/stat", "rb") as file:
             ticks += sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -333,13 +336,3 @@ def _age(pid: int) -> float:
         ticks = int(file.read().rpartition(b")")[2].split()[19])
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     return 0.0
-
-
-def _descendants(pid: int) -> list[int]:
-    """Children of children, where the system tells; a group is easily left."""
-    found = [pid]
-    for parent in found:  # which grows meanwhile
-        found += guard.children(parent)
-        if len(found) > 10_000:
-            break
-    return found[1:]

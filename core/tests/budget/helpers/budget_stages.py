@@ -46,6 +46,13 @@ def child(seconds: float) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-S", "-c", SPIN.format(seconds)])
 
 
+@stage
+def starves(response: str) -> float:
+    """As ``costs`` with ``sleep seconds``, without a budget."""
+    time.sleep(float(response.partition(" ")[2]))
+    return 1.0
+
+
 @stage(budget=0.5)
 def costs(response: str) -> float:
     """``how seconds``: spends them in this way and pays."""

@@ -26,6 +26,9 @@ from .base import Probe, Skip, Try, finding, result, unanimous
 __all__ = ["FREE", "LATE", "PROBES"]
 
 ECHOED = [CARRIERS[name] for name in ("bare", "tags", "boxed", "marked")]
+ROUNDING = (
+    1e-9  # the mean of rewards of 0.1 is a little more than 0.1, or less, by the version of Python
+)
 FREE = 0.1  # mean reward of what solves nothing: less is taken for shaping
 
 
@@ -232,7 +235,9 @@ def _for_nothing(bench: Bench, probe: Probe) -> Result:
     partly = [name for name in means if all(one < bench.pass_mark for one, _ in bench.earned[name].values())]  # fmt: skip
     most = max(partly, key=lambda name: (round(means[name], 6), -len(name)), default="")
     found = []
-    if means.get(most, 0.0) > FREE:  # what passes is a finding of the probe that asked it
+    if (
+        means.get(most, 0.0) > FREE + ROUNDING
+    ):  # what passes is a finding of the probe that asked it
         known, tasks = {task.id: task for task in bench.tasks}, bench.earned[most]
         name, (paid, text) = min(tasks.items(), key=lambda one: (-one[1][0], len(one[1][1])))
         title = f"{most}: earns {means[most]:.3g} on average of {len(tasks)} tasks, and solves none"

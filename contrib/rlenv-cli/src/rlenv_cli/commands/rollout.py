@@ -117,7 +117,9 @@ def _tell(work: Rolling, target: Target, wall: float) -> None:
         show(work.tally, work.env, target.out, wall)
     too_many = target.finish(work, "rollout")
     for (who, why), count in work.failed.most_common(5):
-        click.echo(f"rlenv: the {who} failed in {amount(count, 'rollout')}: {why}", err=True)
+        click.echo(
+            f"rlenv: the {who} failed in {amount(count, 'rollout')}: {one_line(why, 300)}", err=True
+        )
     if failed := work.failed.total():
         early = "; after so many failures in a row no others were begun" if work.hopeless else ""
         click.echo(f"rlenv: {amount(failed, 'rollout')} not in {visible(str(target.out))}{early}; the same command with --resume plays what is missing", err=True)  # fmt: skip

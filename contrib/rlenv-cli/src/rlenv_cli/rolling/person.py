@@ -13,7 +13,7 @@ from typing import Any, cast
 from attrs import define, field
 from rlenv.near import suggest
 
-from rlenv_cli.console import amount, block, is_terminal, one_line, typed
+from rlenv_cli.console import amount, block, is_terminal, one_line, typed, visible
 from rlenv_cli.environments import parse_value
 from rlenv_cli.needed import plugin
 
@@ -48,7 +48,7 @@ class Person:
             try:
                 return self.read(line())
             except (ValueError, RecursionError) as error:  # also of JSON, and of quotes
-                print(f"rlenv: {error}; /help says how to answer and to call", file=sys.stderr, flush=True)  # fmt: skip
+                print(f"rlenv: {visible(str(error))}; /help says how to answer and to call", file=sys.stderr, flush=True)  # fmt: skip
 
     def show(self, messages: Messages) -> None:
         """What was added since the last time, but for the person's own."""

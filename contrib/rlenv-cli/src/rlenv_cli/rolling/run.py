@@ -107,7 +107,7 @@ class Rolling(Run):
             return
         self.in_a_row = 0
         row = self._row(wanted, rollout)
-        self.out.append(encoded(row))
+        self.out.append(self.chain.link(encoded(row)))
         self.tally.add(row, wanted.task.split)
 
     def _row(self, wanted: Wanted, rollout: Any) -> Any:

@@ -86,9 +86,10 @@ def drop_unscored(out: DurableFile) -> None:
             return
         with fresh.open("wb") as target:
             target.write(reader.header.line())
+            chain = reader.header.chain()
             kept = (row for row in reader.rows() if row["reward"] is not None)
             for number, row in enumerate(kept, 1):
-                target.write(encoded({**row, "row": number}))
+                target.write(chain.link(encoded({**row, "row": number})))
             target.flush()
             os.fsync(target.fileno())
     out.replace(fresh)

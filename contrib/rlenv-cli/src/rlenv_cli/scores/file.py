@@ -16,6 +16,7 @@ from rlenv.errors import InputError
 
 from rlenv_cli.console import amount, reason, visible
 
+from .chain import Chain, chain_id, check_secret
 from .records import ScoreRow
 
 SCHEMA = "rlenv.scores/1"
@@ -32,7 +33,14 @@ class Header:
     responses_sha256: str
 
     def line(self) -> bytes:
-        return (json.dumps({"schema": SCHEMA, **asdict(self)}) + "\n").encode("ascii")
+        """The first line of a file; it names the chain where RLENV_SECRET is set."""
+        chain = chain_id()
+        named = {} if chain is None else {"chain": chain}
+        return (json.dumps({"schema": SCHEMA, **asdict(self), **named}) + "\n").encode("ascii")
+
+    def chain(self) -> Chain:
+        """The chain of a file that begins with ``line``."""
+        return Chain(self.line(), named=True)
 
 
 WHAT = {
@@ -72,6 +80,7 @@ class ScoresReader:
         header: None for an empty file, or one whose first line was torn by a crash.
         size: bytes of whole, sound lines read so far; after ``rows`` ended, what ``--resume`` keeps.
         count: rows read so far.
+        chain: of the rows read so far; what ``--resume`` goes on with.
 
     Args:
         reading: the file is only read, so messages do not mention writing it.
@@ -88,6 +97,8 @@ class ScoresReader:
         self._shown = visible(str(path))
         self.size = 0
         self.count = 0
+        self._chained: str | None = None
+        self.chain = Chain(b"", named=False)
         try:
             self._file: BinaryIO = path.open("rb")
         except OSError as error:
@@ -121,7 +132,7 @@ class ScoresReader:
         record = _record(line)
         schema = record.get("schema") if record is not None else None
         names = [f.name for f in fields(Header)]
-        if record is None or schema != SCHEMA or not all(type(record.get(n)) is str for n in names):
+        if record is None or schema != SCHEMA or not _is_header(record, names):
             found = f"schema {schema!r:.60}" if schema is not None else "no such header"
             remedy = (
                 "give what `rlenv score -o` wrote" if self.reading else "give another name with -o"
@@ -131,14 +142,23 @@ class ScoresReader:
                 f"{remedy}"
             )
         self.size = len(line)
+        self._chained = record.get("chain")
+        self.chain = Chain(line, named=self._chained is not None)
         return Header(**{name: record[name] for name in names})
+
+    def holds_rows(self) -> bool:
+        """Whether there is anything after the header that is a whole row, checked or not."""
+        line = self._file.readline()
+        return line.endswith(b"\n") and (_row(line) is not None or bool(self._file.read(1)))
 
     def rows(self) -> Iterator[ScoreRow]:
         """The rows in order; a torn last line is left out.
 
         Raises:
-            InputError: for a damaged line that is not the last; the message names the line.
+            InputError: for a damaged line that is not the last, for a row that does not fit the chain, and for
+                a chain with another secret; the message names the line.
         """
+        check_secret(self._shown, self._chained, reading=self.reading)
         last = 0
         for line in self._file:
             row = _row(line) if line.endswith(b"\n") else None
@@ -146,6 +166,8 @@ class ScoresReader:
                 return
             if row is None or (row["row"] != last + 1 and not (self.sparse and row["row"] > last)):
                 raise self._damaged(row)
+            if not self.chain.accepts(line):
+                raise self._damaged(row, forged=True)
             last = row["row"]
             self.count += 1
             self.size += len(line)
@@ -165,11 +187,13 @@ class ScoresReader:
             raise InputError(f"{self._shown}: changed while it was read; try again")
         return row
 
-    def _damaged(self, row: ScoreRow | None) -> InputError:
+    def _damaged(self, row: ScoreRow | None, *, forged: bool = False) -> InputError:
         number = self.count + 2
-        what = (
-            "is damaged" if row is None else f"has row {row.get('row')!r:.20}, not {self.count + 1}"
-        )
+        what = "is damaged"
+        if row is not None and forged:
+            what = f"(row {row['row']}) was changed, or a row before it was removed, swapped or inserted: its mac does not fit"
+        elif row is not None:
+            what = f"has row {row.get('row')!r:.20}, not {self.count + 1}"
         then = "read that" if self.reading else "--resume that, or score anew with --overwrite"
         return InputError(
             f"{self._shown}: line {number} {what}; sound before it: {amount(self.count, 'row')}. Keep them with "
@@ -177,11 +201,17 @@ class ScoresReader:
         )
 
 
+def _is_header(record: dict[str, Any], names: list[str]) -> bool:
+    texts = all(type(record.get(name)) is str for name in names)
+    return texts and isinstance(record.get("chain"), (str, NoneType))
+
+
 def _row(line: bytes) -> ScoreRow | None:
     """The row, None for what no run would have written."""
     row = _record(line)
     if row is None or type(row.get("row")) is not int:
         return None
+    row.pop("mac", None)
     kinds = {
         "task": (str, NoneType),
         "reward": (float, NoneType),

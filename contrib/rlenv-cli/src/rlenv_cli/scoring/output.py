@@ -9,6 +9,7 @@ from attrs import frozen
 from rlenv.errors import InputError
 
 from rlenv_cli.console import amount, visible
+from rlenv_cli.scores.chain import Chain
 from rlenv_cli.scores.file import Header, ScoresReader, begins_as_scores, same
 from rlenv_cli.scores.tally import Tally
 
@@ -19,10 +20,11 @@ ANEW = "Give another name with -o, or --overwrite to start it anew"
 
 @frozen
 class Start:
-    """Rows that the file already holds, and the bytes of it to keep."""
+    """Rows that the file already holds, the bytes of it to keep, and the chain of these rows."""
 
     done: int
     size: int
+    chain: Chain
 
 
 def refuse_inputs(out: Path, inputs: list[tuple[str, Path]]) -> None:
@@ -54,8 +56,8 @@ def check_free(out: Path, *, resume: bool, overwrite: bool) -> None:
     if overwrite and begins_as_scores(out):
         return  # whatever is damaged in it
     with ScoresReader(out) as reader:
-        first = next(reader.rows(), None)
-    if first is not None:
+        holds = reader.holds_rows()
+    if holds:
         raise InputError(
             f"{visible(str(out))}: exists and holds scores; --resume goes on with it, "
             "--overwrite starts it anew, or give another name with -o"
@@ -74,15 +76,15 @@ def start(
         InputError: when the file was made from something else, or is damaged.
     """
     if not resume or not out.regular or os.fstat(out.fd).st_size == 0:
-        return Start(0, 0)
+        return Start(0, 0, header.chain())
     with ScoresReader(out.path) as reader:
         if reader.header is None:
-            return Start(0, 0)
+            return Start(0, 0, header.chain())
         same(out.path, reader.header, header, ANEW)
         for row in reader.rows():
             task = row["task"]
             tally.add(row, None if task is None else splits.get(task))
-        return Start(reader.count, reader.size)
+        return Start(reader.count, reader.size, reader.chain)
 
 
 def safe(path: Path, rows: int, *, same: bool = True) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from rlenv.errors import InputError
 
 from rlenv_cli.console import amount, reason, visible
+from rlenv_cli.scores.chain import Chain, unlinked
 from rlenv_cli.scores.file import Header, ScoresReader, same
 from rlenv_cli.scores.items import Item, items
 from rlenv_cli.scores.tally import Tally
@@ -65,8 +66,15 @@ def absorb(out: DurableFile, header: Header) -> None:
             )
             numbers = [row["row"] for row in reader.rows()]
             if numbers:
+                _check_rows(out.path)  # before they are chained anew
                 _replace_lines(out, log, numbers)
     log.unlink()
+
+
+def _check_rows(path: Path) -> None:
+    with ScoresReader(path) as reader:
+        for _ in reader.rows():
+            pass
 
 
 def _replace_lines(out: DurableFile, log: Path, numbers: list[int]) -> None:
@@ -74,15 +82,17 @@ def _replace_lines(out: DurableFile, log: Path, numbers: list[int]) -> None:
     try:
         with out.path.open("rb") as old, log.open("rb") as new, fresh.open("wb") as target:
             new.readline()
-            target.write(old.readline())
+            first = old.readline()
+            target.write(first)
+            chain = Chain(first, named=True)
             waiting = iter(numbers)
             wanted = next(waiting)
             for number, kept in enumerate(old, 1):
+                line = kept
                 if number == wanted:
-                    target.write(new.readline())
+                    line = new.readline()
                     wanted = next(waiting, 0)
-                else:
-                    target.write(kept)
+                target.write(chain.link(unlinked(line)) if line.endswith(b"\n") else line)
             target.flush()
             os.fsync(target.fileno())
         shutil.copymode(out.path, fresh)
@@ -115,6 +125,7 @@ def ask(
     try:
         log.start_at(0)
         log.append(header.line())
+        chain = header.chain()
         rows = items(source, env.tasks, 1, source.count if wishes.grouped else last)
         if wishes.grouped:
             chosen = _groups_of(rows, unscored)
@@ -125,7 +136,7 @@ def ask(
             for item, verdict in verdicts(env, chosen, wishes):
                 row = line(env, item, verdict)
                 if item.row <= last:
-                    log.append(encoded(row))
+                    log.append(chain.link(encoded(row)))
                 if item.row in unscored:
                     got.add(row, None)
                     bar.advance(got.rows, got.mean, got.unscored)

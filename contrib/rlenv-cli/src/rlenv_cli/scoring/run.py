@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from attrs import define
+from attrs import define, field
 from rlenv.errors import RlenvError
 
 from rlenv_cli.console import reason, visible
 from rlenv_cli.mistakes import Mistake
+from rlenv_cli.scores.chain import Chain
 from rlenv_cli.scores.file import Header, ScoresReader, same
 from rlenv_cli.scores.items import Bad, Changed, items
 from rlenv_cli.scores.responses import Source
@@ -37,6 +38,7 @@ class Run:
     done: int = 0
     before: int = 0
     headed: bool = False
+    chain: Chain = field(factory=lambda: Chain(b"", named=False))
 
     @property
     def safe(self) -> int:
@@ -52,6 +54,7 @@ class Run:
         begun = output.start(self.out, header, self.tally, splits, resume=self.wishes.resume)
         self.out.start_at(begun.size)
         self.done = self.before = begun.done
+        self.chain = begun.chain
         if begun.size == 0:
             self.headed = True
             self.out.append(header.line())
@@ -89,7 +92,7 @@ class Run:
         with progress(end, self.done, quiet=wishes.quiet) as bar:
             for item, verdict in found:
                 row = line(self.env, item, verdict)
-                self.out.append(encoded(row))
+                self.out.append(self.chain.link(encoded(row)))
                 tally.add(row, item.split if isinstance(item, Bad) else item.task.split)
                 self.done += 1
                 bar.advance(self.done, tally.mean, tally.unscored)

@@ -24,6 +24,7 @@ from rlenv_serve.settings import Limits
 from rlenv_serve.state import URLS, open_journal
 from rlenv_serve.tracing import begin
 from rlenv_serve.trajectories.store import TrajectoryStore
+from rlenv_serve.visible_logs import show_visibly
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
 BACKLOG = 2048  # connections
@@ -127,6 +128,8 @@ def _limits(given: tuple[str, ...]) -> Limits:
 def _served(given: str, opened: ExitStack) -> Served:
     """``NAME=ENV`` or ``ENV``, loaded."""
     name, equals, path = given.partition("=")
+    if Path(given).is_file():
+        equals = ""  # a file with such a name
     env = opened.enter_context(Environment.load(path if equals else given))
     for warning in env.warnings:
         click.echo(f"rlenv: warning: {visible(warning)}", err=True)
@@ -170,6 +173,7 @@ def _run(server: Server, bound: socket.socket) -> None:
         application(server), log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=GRACE, ws_max_size=server.limits.body, ws_per_message_deflate=False, h11_max_incomplete_event_size=1 << 16,
     )  # fmt: skip
+    show_visibly()
     click.echo(f"rlenv: the environments are {', '.join(server.catalog)}", err=True)
     # Uvicorn raises the signal again when it has ended in order.
     with bound, suppress(KeyboardInterrupt):

@@ -39,7 +39,7 @@ EXPIRED = 200  # episodes that one write removes
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 GRAIN = 1.0  # seconds by which an episode may look older than it is, so that most steps do not change its row
 ENTRY = "SELECT begun, (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number), stop, verdict FROM episode"
-TAKE = "INSERT INTO step SELECT number, ?1, ?2, ?3, ?4 FROM episode WHERE id = ?5 AND stop IS NULL AND ?1 = 1 + (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number)"
+TAKE = "INSERT INTO step SELECT number, :number, :action, :answer, :key FROM episode WHERE id = :id AND stop IS NULL AND :number = 1 + (SELECT ifnull(max(number), 0) FROM step WHERE episode = episode.number)"
 OF_ID = "SELECT number FROM episode WHERE id = ?"
 OLD = "SELECT number FROM episode WHERE written < ? LIMIT ?"
 _encode = msgspec.json.Encoder().encode
@@ -280,10 +280,18 @@ def _begin(link: sqlite3.Connection, begun: Begun, limit: int, now: float) -> Be
 
 
 def _commit(link: sqlite3.Connection, id_: str, taken: Taken, ended: Ended | None, now: float) -> bool:  # fmt: skip
-    if not link.execute(TAKE, (taken.number, taken.action, taken.answer, taken.key, id_)).rowcount:
+    # by name, since Python 3.14 accepts no sequence for parameters that have numbers
+    step = {
+        "number": taken.number,
+        "action": taken.action,
+        "answer": taken.answer,
+        "key": taken.key,
+        "id": id_,
+    }
+    if not link.execute(TAKE, step).rowcount:
         return False
     if ended is None:
-        link.execute("UPDATE episode SET written = ?1 WHERE id = ?2 AND written < ?1 - ?3", (now, id_, GRAIN))  # fmt: skip
+        link.execute("UPDATE episode SET written = :now WHERE id = :id AND written < :now - :grain", {"now": now, "id": id_, "grain": GRAIN})  # fmt: skip
     else:
         link.execute("UPDATE episode SET written = ?, stop = ?, verdict = ? WHERE id = ?", (now, ended.stop, ended.verdict, id_))  # fmt: skip
         if ended.trajectory:

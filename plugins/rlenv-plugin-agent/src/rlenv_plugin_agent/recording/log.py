@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from threading import Lock
+from weakref import finalize
 
 from rlenv import ConfigError
 
@@ -40,6 +41,7 @@ class CallLog:
             raise ConfigError(f'call log: there is no {self.path}; record one with replay = "record"')  # fmt: skip
         try:
             self._db = opened_file(self.path, [SCHEMA], "call log", writes=writes)
+            finalize(self, self._db.close)  # also where it is never closed, or is rejected below
             # A loop waits for it, and what a crash damages is found.
             self._db.execute("PRAGMA synchronous = OFF")
             self.sha256 = "" if writes else self._check()

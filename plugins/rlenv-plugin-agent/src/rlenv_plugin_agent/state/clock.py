@@ -28,12 +28,29 @@ def pin(link: sqlite3.Connection, now: str, seed: int, content: bytes) -> None:
         seed: of the episode.
         content: of the database before the statement.
     """
-    plain = cache(partial(sqlite3.connect, ":memory:"))
+    plain = _Plain()
     for name, own in (CLOCKS | WORDS).items():
         link.create_function(name, -1, partial(_told, plain, own, now), deterministic=True)
     chance = cache(lambda: Random(sha256(content).hexdigest() + str(seed)))  # noqa: S311 - no secret
     link.create_function("random", 0, lambda: chance().getrandbits(64) - (1 << 63))
     link.create_function("randomblob", 1, lambda size: chance().randbytes(min(max(size, 1), MOST)))
+
+
+class _Plain:
+    """Opens a connection with SQLite's own functions when it is first needed, and closes it with its last user."""
+
+    def __init__(self) -> None:
+        self._link: sqlite3.Connection | None = None
+
+    def __call__(self) -> sqlite3.Connection:
+        if self._link is None:
+            # the last user may be let go in any thread
+            self._link = sqlite3.connect(":memory:", check_same_thread=False)
+        return self._link
+
+    def __del__(self) -> None:
+        if self._link is not None:
+            self._link.close()
 
 
 def _told(plain: Callable[[], sqlite3.Connection], name: str, now: str, *given: Cell) -> Cell:
