@@ -100,7 +100,7 @@ class Rolling(Run):
         except RlenvError:
             raise
         except Exception as error:  # noqa: BLE001 - of one rollout, whose policy wrote it
-            failed = isinstance(error, PolicyFailed)
+            failed = isinstance(error, (PolicyFailed, plugin("agent", "actions").ActionError))
             why = ("policy", str(error)) if failed else ("environment", told(error))
             self.failed[why] += 1
             self.in_a_row += 1
