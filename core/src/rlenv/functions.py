@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
 from .errors import ConfigError, reject
 from .foreign import remedy
-from .references import FileFunction
 from .stages import ATTRIBUTES, DECLARED, Attempt, class_problems, value_problems
 from .values import PLAIN, Outcome, ScoreError
 
@@ -219,35 +216,8 @@ def _cannot_supply(stage: FunctionStage, unknown: list[str], signature: inspect.
     return "; ".join([asked, *renamed, others])
 
 
-def makeup(part: object, within: tuple[object, ...] = ()) -> object:
-    """What makes a function's scores, beside the module it is defined in: for the fingerprint."""
-    code = getattr(part, "__code__", None)
-    if isinstance(part, FileFunction):
-        return part.sha256
-    if isinstance(part, partial):
-        own: object = "partial"
-        held = [part.func, *part.args, *chain(*sorted(part.keywords.items()))]
-    elif code is None or any(part is outer for outer in within):
-        return part if within else getattr(part, "__dict__", "")
-    else:
-        end = max(position[3] or 0 for position in code.co_positions())  # lambdas may share a line
-        place = [code.co_firstlineno, end] if os.path.isfile(code.co_filename) else _parts(code)
-        own = [repr(place), getattr(getattr(part, "__self__", None), "__dict__", "")]
-        named = chain(*(getattr(part, "__kwdefaults__", None) or {}).items(), *closed_over(part))
-        held = [*(getattr(part, "__defaults__", None) or ()), *named]
-    return [own, *(makeup(each, (*within, part)) for each in held)]
-
-
 def closed_over(function: Any) -> Iterator[tuple[str, object]]:
     """The variables of a function that are another's, by name, less those without a value yet."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):
             yield name, cell.cell_contents
-
-
-def _parts(code: Any) -> tuple[object, ...]:
-    constants = [
-        _parts(c) if inspect.iscode(c) else sorted(map(repr, c)) if isinstance(c, frozenset) else c
-        for c in code.co_consts
-    ]
-    return (code.co_code, constants, code.co_names, code.co_varnames)

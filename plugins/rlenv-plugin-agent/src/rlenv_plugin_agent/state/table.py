@@ -13,7 +13,7 @@ from typing import Literal
 from attrs import define, field, frozen
 from attrs.validators import ge, gt, le
 from rlenv import ConfigError, Task, TaskError
-from rlenv.authoring import File, Problems, build, dumps, suggest
+from rlenv.authoring import File, Problems, Safe, build, dumps, suggest
 
 from .access import Access, Table, tables_of
 from .clock import NOW
@@ -34,8 +34,8 @@ class Added:
         sql: what it adds to the schema.
     """
 
-    values: Mapping[str, object] = field(factory=dict)
-    sql: str = ""
+    values: Safe[Mapping[str, object]] = field(factory=dict)
+    sql: Safe[str] = ""
 
 
 def _authorizer(action: int, _: str | None, name: str | None, *__: object) -> int:
@@ -65,14 +65,14 @@ class State:
 
     kind: Literal["stateless", "per-episode", "persistent"] = "per-episode"
     schema: File = field(factory=File, kw_only=True)
-    values: Mapping[str, object] = field(factory=dict, kw_only=True)
-    access: Mapping[str, Access] | None = field(default=None, kw_only=True)
+    values: Safe[Mapping[str, object]] = field(factory=dict, kw_only=True)
+    access: Safe[Mapping[str, Access] | None] = field(default=None, kw_only=True)
     world: File = field(factory=File, kw_only=True)
     wait: float = field(default=600.0, validator=gt(0), kw_only=True)
     keep: int = field(default=100, validator=gt(0), kw_only=True)
     written_rows: int = field(default=WRITTEN_ROWS, validator=ge(1), kw_only=True)
     written_mb: int = field(default=WRITTEN_MB, validator=[ge(1), le(4_096)], kw_only=True)
-    now: str = field(default=NOW, kw_only=True)
+    now: Safe[str] = field(default=NOW, kw_only=True)
     sha256: str = field(init=False, default="")
 
     def __attrs_post_init__(self) -> None:

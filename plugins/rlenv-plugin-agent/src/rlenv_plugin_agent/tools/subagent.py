@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from attrs import define, evolve, field, frozen
 from rlenv import ConfigError, Tokens, Trajectory
-from rlenv.authoring import suggest
+from rlenv.authoring import Safe, suggest
 
 from rlenv_plugin_agent.actions import ActionError, action_of
 from rlenv_plugin_agent.answers import CALLS, Asked, Observe, answer_calls
@@ -162,14 +162,14 @@ class Playback:
 def subagent(
     policy: Acts | None = None,
     *,
-    name: str = "task",
-    tools: Sequence[Callable[..., object] | str] = (),
-    inherit: Sequence[str] = (),
+    name: Safe[str] = "task",
+    tools: Safe[Sequence[Callable[..., object] | str]] = (),
+    inherit: Safe[Sequence[str]] = (),
     turns: int = 10,
     tokens: int = 16_384,
     starts: int = 8,
     depth: int = 1,
-    system_prompt: str = "",
+    system_prompt: Safe[str] = "",
     timeout: float = 600.0,
 ) -> Tool:
     """A tool with which the policy hands work to a subagent, and gets the text of its last message.
