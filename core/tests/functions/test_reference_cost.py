@@ -28,7 +28,7 @@ def test_a_file_is_parsed_once_however_many_functions_of_it_are_named(
 
     assert len(parsed) == 1
     assert [each.__qualname__ for each in found] == names
-    assert str(again.__signature__) == str(found[0].__signature__) == "(a, *, b=Ellipsis) -> int"
+    assert str(again.__signature__) == str(found[0].__signature__) == "(a, *, b=Ellipsis) -> 'int'"
 
 
 def test_a_file_that_has_changed_is_parsed_again(tmp_path: Path) -> None:
