@@ -178,6 +178,11 @@ def test_a_server_s_legacy_function_call_is_a_call() -> None:
     assert rollout(sums(), TASK, returning(message)).verdict.value == 1.0
 
 
+def test_a_tool_may_have_an_argument_called_name() -> None:
+    made = call("skill", name="refunds")
+    assert made["tool_calls"] == [{"type": "function", "function": {"name": "skill", "arguments": '{"name": "refunds"}'}}]  # fmt: skip
+
+
 def test_no_two_messages_of_the_user_follow_each_other_where_the_user_opens() -> None:
     with Episode(game(system_prompt="Play.")) as episode:
         given, info = episode.reset(Task("Guess.", id="g"), seed=4)

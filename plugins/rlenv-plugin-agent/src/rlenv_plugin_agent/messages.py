@@ -34,11 +34,11 @@ class Reply:
 Action: TypeAlias = object
 
 
-def call(name: str, **arguments: object) -> dict[str, object]:
+def call(name: str, /, **arguments: object) -> dict[str, object]:
     """A message of a policy that calls one tool; for policies that are written by hand.
 
     Args:
-        name: of the tool.
+        name: of the tool, by position, since a tool may have an argument of this name.
         **arguments: values of JSON.
     """
     return calls((name, arguments))
