@@ -22,7 +22,7 @@ def test_a_file_is_parsed_once_however_many_functions_of_it_are_named(
         parsed.append(given)
         return parse(*given)  # type: ignore[call-overload,no-any-return]
 
-    monkeypatch.setattr(references.ast, "parse", counting)
+    monkeypatch.setattr(ast, "parse", counting)
     found = [references.refer(f"./tools.py:{name}", tmp_path) for name in names]
     again = references.refer("./tools.py:tool_0", tmp_path)
 

@@ -31,10 +31,15 @@ class Sdk:
         self.__dict__ |= fields
 
     def model_dump(self) -> dict[str, object]:
-        made = {key: value.model_dump() if isinstance(value, Sdk) else value for key, value in vars(self).items()}  # fmt: skip
+        made = {
+            key: value.model_dump() if isinstance(value, Sdk) else value
+            for key, value in vars(self).items()
+        }
         calls = made.get("tool_calls")
         if isinstance(calls, list):
-            made["tool_calls"] = [each.model_dump() if isinstance(each, Sdk) else each for each in calls]  # fmt: skip
+            made["tool_calls"] = [
+                each.model_dump() if isinstance(each, Sdk) else each for each in calls
+            ]
         return made
 
 
@@ -73,9 +78,12 @@ NOT_ACTIONS: Mapping[str, object] = {
     "choices": Sdk(id="x", choices=[{"message": {"role": "assistant", "content": "5"}}]),
     '"message"': {"index": 0, "message": {"role": "assistant", "content": "5"}},
     '"output"': Sdk(object="response", output=[]),
-    "tool_use": {"role": "assistant", "content": [{"type": "tool_use", "name": "add", "input": {}}]},  # fmt: skip
+    "tool_use": {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "name": "add", "input": {}}],
+    },
     "a Reply of None": Reply(None),
-}  # fmt: skip
+}
 
 
 def returning(action: object) -> Callable[..., Any]:
@@ -108,7 +116,7 @@ def test_no_way_to_play_pays_what_is_no_action(action: object) -> None:
         rollout(env, TASK, returning(action))
     with pytest.raises(ActionError):
         asyncio.run(arollout(env, TASK, act))
-    (_, made), = rollouts(env, [TASK], act)  # fmt: skip
+    ((_, made),) = rollouts(env, [TASK], act)
     assert made.verdict.value is None
     assert made.verdict.fault is not None
     assert (made.verdict.fault.kind, made.verdict.fault.transient) == ("input", False)
@@ -140,16 +148,17 @@ def test_the_user_of_a_game_takes_any_object_but_none() -> None:
         def model_dump(self) -> dict[str, object]:
             return {"row": 1}
 
-    given = []
+    given = list[object]()
 
     def user(action: object) -> object:
         given.append(action)
         return "go on"
 
     move = Move()
+    actions: list[object] = [move, b"x", {"choices": [{}]}, Sdk(role="assistant", content="hello")]
     with Episode(game(user)) as episode:
         episode.reset(TASK)
-        for action in (move, b"x", {"choices": [{}]}, Sdk(role="assistant", content="hello")):
+        for action in actions:
             episode.step(action)
         with pytest.raises(ActionError):
             episode.step(None)
@@ -180,7 +189,9 @@ def test_a_server_s_legacy_function_call_is_a_call() -> None:
 
 def test_a_tool_may_have_an_argument_called_name() -> None:
     made = call("skill", name="refunds")
-    assert made["tool_calls"] == [{"type": "function", "function": {"name": "skill", "arguments": '{"name": "refunds"}'}}]  # fmt: skip
+    assert made["tool_calls"] == [
+        {"type": "function", "function": {"name": "skill", "arguments": '{"name": "refunds"}'}}
+    ]
 
 
 def test_no_two_messages_of_the_user_follow_each_other_where_the_user_opens() -> None:
@@ -194,7 +205,12 @@ def test_no_two_messages_of_the_user_follow_each_other_where_the_user_opens() ->
 
 def test_what_a_user_says_first_is_behind_the_parts_of_a_prompt() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:,x"}}
-    task = Task("p", info={"messages": [{"role": "user", "content": [picture]}, {"role": "user", "content": "p"}]})  # fmt: skip
+    task = Task(
+        "p",
+        info={
+            "messages": [{"role": "user", "content": [picture]}, {"role": "user", "content": "p"}]
+        },
+    )
     harness = Harness("multi-turn", user=counting)
     with Episode(Environment("game", always, tables={"harness": harness})) as episode:
         given, _ = episode.reset(task)

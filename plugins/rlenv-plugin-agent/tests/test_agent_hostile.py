@@ -37,16 +37,8 @@ MESSAGES = st.fixed_dictionaries(
         "tool_call_id": JSON,
     },
 )
-ACTIONS = (JSON | MESSAGES).filter(lambda each: each is not None)
-ACTIONS = ACTIONS | MESSAGES.map(Reply)
-
-
-class Hostile(dict[str, object]):
-    def get(self, *_: object) -> object:
-        raise MemoryError
-
-    def __contains__(self, key: object) -> bool:
-        return True
+REPLIES = MESSAGES.map(lambda message: Reply(message))
+ACTIONS = (JSON | MESSAGES).filter(lambda each: each is not None) | REPLIES
 
 
 @settings(max_examples=60, deadline=None)

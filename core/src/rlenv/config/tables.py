@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 Table = Mapping[str, object]
 
 
-class StageTables(tuple[Table, ...]):
+class StageTables(tuple[Table, ...]):  # noqa: SLOT001 - a tuple has no room for slots
     """Tables as of ``[[stage]]`` as the option of a stage, which makes an environment of them.
 
     Files in them are relative to the folder of the env.toml, and what ``code=False`` rejects is rejected in them too.

@@ -45,7 +45,9 @@ def action_of(given: object, *, is_game: bool = False) -> Reply:
     except Exception as error:  # an object may raise anything when it is read
         name = type(reply.message).__name__
         why = f"{type(error).__name__}: {error}"
-        raise ActionError(f"the policy returned a {name} that cannot be read ({why:.200}); {WANTED}") from error  # fmt: skip
+        raise ActionError(
+            f"the policy returned a {name} that cannot be read ({why:.200}); {WANTED}"
+        ) from error
     return reply if made is reply.message else evolve(reply, message=made)
 
 
@@ -141,4 +143,6 @@ def _check_content(content: object) -> None:
         return
     kinds = [each.get("type") for each in content if isinstance(each, Mapping)]
     if "tool_use" in kinds:
-        raise ActionError("the policy returned a message with a tool_use in its content, which is not read; write calls as `tool_calls`, or with rlenv_plugin_agent.call")  # fmt: skip
+        raise ActionError(
+            "the policy returned a message with a tool_use in its content, which is not read; write calls as `tool_calls`, or with rlenv_plugin_agent.call"
+        )

@@ -242,7 +242,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         yield from self._leave()
         self.task = found = task if isinstance(task, Task) else self.env.tasks.by_prompt(task)
         self.seed, self.stop, self.verdict, self.trajectory = seed, None, None, None
-        self.messages = [*map(read_only_message, opening(found.messages, self.harness.system_prompt))]
+        given = opening(found.messages, self.harness.system_prompt)
+        self.messages = [*map(read_only_message, given)]
         self.view = ReadOnlyList(self.messages)
         self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         self._context = ToolContext(found.public(), seed=seed)
@@ -363,7 +364,7 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             action: a text, a message, a ``Reply``, or for games a value.  Whatever it holds, this does not raise for it.
 
         Raises:
-            ActionError: for None, and for an object that is none of these; the episode stays as it was.
+            ActionError: for None, and for an object that is none of these.
             RuntimeError: when no episode runs; call ``reset``.
         """
         return run(self._turn(action, self.env.evaluate))

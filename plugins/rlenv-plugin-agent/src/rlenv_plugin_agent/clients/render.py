@@ -157,7 +157,7 @@ class Renderer:
         for content in ("", END) if calls else (END,):
             said: dict[str, object] = {"role": "assistant", "content": content}
             said |= {"tool_calls": calls} if calls else {}
-            talk = [{"role": "user", "content": "go on"}, said]
+            talk: list[Message] = [{"role": "user", "content": "go on"}, said]
             before = self._text(talk, tools, goes_on=False).rpartition(END)
             if before[1]:
                 after = self._text([*talk, *new], tools, goes_on=True).rpartition(END)
