@@ -37,7 +37,7 @@ MESSAGES = st.fixed_dictionaries(
         "tool_call_id": JSON,
     },
 )
-REPLIES = MESSAGES.map(lambda message: Reply(message))
+REPLIES = st.builds(Reply, MESSAGES)
 ACTIONS = (JSON | MESSAGES).filter(lambda each: each is not None) | REPLIES
 
 

@@ -17,6 +17,7 @@ from rlenv_plugin_agent.messages import Message
 
 from .errors import ContextExceeded, EndpointError
 from .reading import arguments_of, mapping
+from .templates import compiled, tojson
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -54,8 +55,6 @@ class Renderer:
     @cached_property
     def _template(self) -> Template:
         from jinja2 import TemplateSyntaxError
-
-        from .templates import compiled
 
         try:
             return compiled(self.template)
@@ -235,8 +234,6 @@ def _check_written(messages: Sequence[Message], text: str) -> None:
 
 
 def _with_texts(message: Message) -> Message:
-    from .templates import tojson
-
     calls = [
         {**each, "function": {**each["function"], "arguments": tojson(each["function"]["arguments"])}}
         for each in cast("Sequence[Mapping[str, Mapping[str, object]]]", message.get("tool_calls", ()))

@@ -1,33 +1,35 @@
-"""Chat templates as transformers reads them; imported only where jinja2 is installed."""
+"""Chat templates as transformers reads them."""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import NoReturn
+from functools import cache
+from typing import TYPE_CHECKING, NoReturn
 
-from jinja2 import Template, nodes
-from jinja2.ext import Extension
-from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+if TYPE_CHECKING:
+    from jinja2 import Template, nodes
+    from jinja2.ext import Extension
+    from jinja2.parser import Parser
 
 
-class Generation(Extension):
+@cache
+def _generation() -> type[Extension]:
     """The tag ``{% generation %}`` around what the model writes, which marks it for training; here it changes nothing.
 
     As the AssistantTracker of transformers (transformers/utils/chat_template_utils.py).
     """
+    from jinja2.ext import Extension
 
-    tags = {"generation"}  # noqa: RUF012 - as jinja2 declares it
+    class Generation(Extension):
+        tags = {"generation"}  # noqa: RUF012 - as jinja2 declares it
 
-    def parse(self, parser: Parser) -> list[nodes.Node]:
-        """Read the body of the tag.
+        def parse(self, parser: Parser) -> list[nodes.Node]:
+            """Read the body of the tag."""
+            next(parser.stream)
+            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
-        Args:
-            parser: at the tag.
-        """
-        next(parser.stream)
-        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+    return Generation
 
 
 def compiled(template: str) -> Template:
@@ -39,10 +41,12 @@ def compiled(template: str) -> Template:
     Raises:
         TemplateSyntaxError: it cannot be read.
     """
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
     made = ImmutableSandboxedEnvironment(
         trim_blocks=True,
         lstrip_blocks=True,
-        extensions=["jinja2.ext.loopcontrols", Generation],
+        extensions=["jinja2.ext.loopcontrols", _generation()],
     )
     made.filters["tojson"] = tojson
     made.globals |= {"raise_exception": _refuse, "strftime_now": _now}
