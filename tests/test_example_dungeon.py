@@ -47,7 +47,7 @@ def test_an_action_is_a_value_and_so_is_an_observation(env: Environment) -> None
     assert same["note"].startswith("no such move")
 
 
-@pytest.mark.parametrize("move", [None, 7, True, [], {}, float("nan"), "x" * 2_000, "[" * 900, {"go": {}}, {"take": None}, {"go": "north", "go2": "north"}, b"go", object()], ids=range(13))  # fmt: skip
+@pytest.mark.parametrize("move", [7, True, [], {}, float("nan"), "x" * 2_000, "[" * 900, {"go": {}}, {"take": None}, {"go": "north", "go2": "north"}, b"go", object()], ids=range(12))  # fmt: skip
 def test_what_is_no_move_changes_nothing(env: Environment, move: object) -> None:
     with Episode(env) as episode:
         before = shown(episode.reset(env.tasks[0])[1])

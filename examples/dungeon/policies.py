@@ -10,12 +10,16 @@ Seen = dict[str, object]
 BACK = {"north": "south", "south": "north", "east": "west", "west": "east"}
 
 
+def room_in(message: Message) -> Seen:
+    """The room that a message of the game shows; in the first one it is behind the prompt."""
+    found: Seen = json.loads(str(message["content"]).rpartition("\n\n")[2])
+    return found
+
+
 def seen(messages: Sequence[Message]) -> tuple[list[Seen], list[dict[str, str]]]:
     """The rooms as they were shown, and the moves between them."""
-    begun = next(
-        at for at, each in enumerate(messages) if str(each["content"]).startswith('{"room')
-    )
-    shown = [json.loads(str(each["content"])) for each in messages[begun::2]]
+    begun = next(at for at, each in enumerate(messages) if each["role"] == "user")
+    shown = [room_in(each) for each in messages[begun::2]]
     return shown, [json.loads(str(each["content"])) for each in messages[begun + 1 :: 2]]
 
 
@@ -58,7 +62,7 @@ def idle(_messages: Sequence[Message], _tools: Sequence[Message]) -> str:
 
 def cheater(messages: Sequence[Message], _tools: Sequence[Message]) -> object:
     """Takes what is elsewhere, walks through walls, speaks as the game, and says that it has won."""
-    start = json.loads(str(messages[-1]["content"])) if len(messages) < 4 else {"room": "hall"}
+    start = room_in(messages[-1]) if len(messages) < 3 else {"room": "hall"}
     tricks: list[object] = [
         {"take": "crown"},
         {"go": start["room"]},

@@ -174,7 +174,7 @@ def test_an_episode_that_begins_slowly_is_503_until_it_has_begun(monkeypatch: py
         begins.set()
         while (got := session("GET", "/prompt")).status == 503:
             pass
-        assert [each["text"] for each in got.body] == ["What is 0 + 0?", "Go on."]
+        assert [each["text"] for each in got.body] == ["What is 0 + 0?\n\nGo on."]
         assert ask("GET", f"/episodes/{session.sid[:32]}").body["steps"] == 0
 
 

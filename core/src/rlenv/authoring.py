@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .config.fit import build
     from .config.marks import Safe, Unsafe
     from .config.problems import Problems, code_allowed
+    from .config.tables import StageTables
     from .fingerprint import code_of
     from .pickling import pickled
     from .plugins import part, resolve
@@ -38,5 +39,5 @@ else:
         return getattr(import_module(f"rlenv.{_HOMES[name]}"), name)
 
 
-__all__ = ["FAULT_KINDS", "File", "FileFunction", "Problems", "Safe", "Unsafe", "build", "code_allowed", "code_of", "dumps", "key_id", "makeup", "part", "pickled", "plain", "read_rows", "resolve", "secret", "suggest"]  # fmt: skip
-_HOMES = {"File": "config.files", "FileFunction": "references", "Problems": "config.problems", "Safe": "config.marks", "Unsafe": "config.marks", "build": "config.fit", "code_allowed": "config.problems", "code_of": "fingerprint", "dumps": "record", "key_id": "secret", "makeup": "state", "part": "plugins", "pickled": "pickling", "plain": "record", "read_rows": "rows", "resolve": "plugins", "secret": "secret"}  # fmt: skip
+__all__ = ["FAULT_KINDS", "File", "FileFunction", "Problems", "Safe", "StageTables", "Unsafe", "build", "code_allowed", "code_of", "dumps", "key_id", "makeup", "part", "pickled", "plain", "read_rows", "resolve", "secret", "suggest"]  # fmt: skip
+_HOMES = {"File": "config.files", "FileFunction": "references", "Problems": "config.problems", "Safe": "config.marks", "StageTables": "config.tables", "Unsafe": "config.marks", "build": "config.fit", "code_allowed": "config.problems", "code_of": "fingerprint", "dumps": "record", "key_id": "secret", "makeup": "state", "part": "plugins", "pickled": "pickling", "plain": "record", "read_rows": "rows", "resolve": "plugins", "secret": "secret"}  # fmt: skip

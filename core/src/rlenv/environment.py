@@ -130,6 +130,9 @@ class Environment:
 
         return fingerprint(self._plan, self._made, self.pass_mark, self.thinking)
 
+    def __rlenv_state__(self) -> str:
+        return self.fingerprint  # of an environment that a stage holds
+
     @classmethod
     def from_file(cls, path: str | Path, **options: Unpack[Options]) -> Self:
         """Read an ``env.toml``; see ``rlenv.config.load.load_file`` for the options and errors."""

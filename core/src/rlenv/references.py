@@ -12,16 +12,18 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from functools import cache
+from copy import deepcopy
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from .errors import ConfigError
 from .near import no_such_file, suggest
 from .reads import hashes_in
 from .stages import DECLARED, check_declared
 
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FORMS = "package.module:name or ./file.py:name"
 
 
@@ -115,22 +117,9 @@ class FileFunction:
     def __rlenv_state__(self) -> object:
         return [self.sha256, self.__qualname__, self.reads]
 
-    def _definition(self, source: bytes) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
+    def _definition(self, source: bytes) -> Definition:
         name, where = self.__qualname__, self.written
-        try:
-            compile(source, where, "exec", dont_inherit=True)  # finds more than ast.parse does
-            body = ast.parse(source, where).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            # Python 3.13 says "Parser stack overflowed", as a MemoryError
-            deep = isinstance(error, (RecursionError, MemoryError))
-            why = "it is nested too deep" if deep else str(error)
-            raise ConfigError(f"{where} is not valid Python: {why}") from None
-        found: dict[str, ast.AST] = {}
-        for node in body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                found[node.name] = node
-            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-                found.update({t.id: node.value for t in node.targets if isinstance(t, ast.Name)})
+        found = _top_level(source, where)
         definition = found.get(name)
         if isinstance(definition, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return definition
@@ -166,6 +155,30 @@ class FileFunction:
         return self.load()(*args, **kwargs)
 
 
+@lru_cache(maxsize=8)
+def _top_level(source: bytes, written: str) -> dict[str, ast.AST]:
+    """What a file defines, by name; an env.toml may name hundreds of functions of one file.
+
+    Raises:
+        ConfigError: it is not valid Python.
+    """
+    try:
+        compile(source, written, "exec", dont_inherit=True)  # finds more than ast.parse does
+        body = ast.parse(source, written).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        # Python 3.13 says "Parser stack overflowed", as a MemoryError
+        deep = isinstance(error, (RecursionError, MemoryError))
+        why = "it is nested too deep" if deep else str(error)
+        raise ConfigError(f"{written} is not valid Python: {why}") from None
+    found: dict[str, ast.AST] = {}
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            found.update({t.id: node.value for t in node.targets if isinstance(t, ast.Name)})
+    return found
+
+
 def import_file(function: FileFunction) -> None:
     """In a worker: import its file."""
     function.load()
@@ -184,9 +197,10 @@ def _module_of(path: Path, sha256: str) -> ModuleType:
     return module
 
 
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> inspect.Signature:
+def _signature(node: Definition) -> inspect.Signature:
     """The parameters as the source has them; defaults and their annotations are not evaluated."""
-    spec, unknown = node.args, ast.Constant(...)
+    spec = deepcopy(node.args)  # other references to the function read the same tree
+    unknown = ast.Constant(...)
     for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg):
         if each is not None:
             each.annotation = None

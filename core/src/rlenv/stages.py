@@ -206,6 +206,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "tells": Attribute((), "a tuple of paths", _tuple_of(str), "what of a task's info its prompt says too, and is no secret", '("info.constraints",)'),
     "survey_if_alone": _flag("survey the tasks only where no stage of another phase counts"),
 }  # fmt: skip
+KINDS = ("needs", "takes", "makes")
 METHODS = ("check", "check_group", "validate", "survey")
 DECLARED = "__rlenv_stage__"  # where ``stage`` keeps what it declares on a function
 
@@ -245,7 +246,10 @@ def value_problems(declared: Mapping[str, object]) -> Iterator[str]:
     """What is wrong with the values that a stage declares, one line each."""
     for name, value in declared.items():
         known = ATTRIBUTES[name]
-        if value is None or known.is_valid(value):
+        if value is None:
+            continue
+        if known.is_valid(value):
+            yield from _kind_problems(name, value) if name in KINDS else ()
             continue
         example = known.example
         if example.startswith("(") and isinstance(value, (str, type)):  # a forgotten comma
@@ -253,6 +257,13 @@ def value_problems(declared: Mapping[str, object]) -> Iterator[str]:
             example = f"({one},)"
         write = f"; write {name} = {example}" if example else ""
         yield f"{name} is {known.expected}, not {value!r:.80}{write}"
+
+
+def _kind_problems(name: str, kinds: object) -> Iterator[str]:
+    """Classes of artifacts that no stage would receive, since they cannot be sent on."""
+    for kind in kinds if isinstance(kinds, (tuple, list)) else ():
+        if not hasattr(kind, "__attrs_attrs__"):
+            yield f"{name} has {kind.__qualname__}, which is not an attrs class, so no stage would receive it; put @attrs.frozen above it and annotate its fields"
 
 
 def check_declared(attributes: Mapping[str, object]) -> None:

@@ -21,6 +21,7 @@ from rlenv import (
     fingerprint,
     hookimpl,
     secret,
+    stage,
 )
 
 TASK = Task("Say yes", answer="yes", id="t")
@@ -290,10 +291,27 @@ class WantsAnAttrsHandle(Obeys):
     needs = (Handle,)
 
 
+class Plain:
+    """Not an attrs class."""
+
+
+@pytest.mark.parametrize("name", ["needs", "takes", "makes"])
+def test_a_kind_that_no_stage_would_receive_is_a_mistake_where_the_stage_is_made(name):
+    held = type("Held", (Obeys,), {name: (Handle, Plain)})
+    with pytest.raises(ConfigError, match=f"{name} has Plain, which is not an attrs class.*frozen"):
+        Environment("o", held())
+    with pytest.raises(ConfigError, match="Plain"):
+        stage(**{name: (Plain,)})
+
+
+def test_makers_of_what_cannot_travel_are_mistakes():
+    with pytest.raises(ConfigError, match="is not an attrs class"):
+        Environment("o", [Slot("makes", MakesAHandle()), Slot("wants", WantsAHandle())])
+
+
 @pytest.mark.parametrize(
     ("maker", "wants", "said"),
     [
-        (MakesAHandle(), WantsAHandle(), "an attrs class"),
         (MakesAnAttrsHandle("inline"), WantsAnAttrsHandle(), "cannot be sent on"),
         (MakesAnAttrsHandle("worker"), WantsAnAttrsHandle(), "cannot be sent on"),
     ],

@@ -125,7 +125,7 @@ def test_a_user_opens_answers_and_ends() -> None:
         second = episode.step(3)
         last = episode.step(8)
 
-    assert given[-1] == {"role": "user", "content": "seed 4"}
+    assert given == [{"role": "user", "content": "2 + 3?\n\nseed 4"}]
     assert info["observation"] == "seed 4"
     assert second.observation == [{"role": "user", "content": '{"turn": 0}'}]
     assert second.info == {"observation": {"turn": 0}}

@@ -152,7 +152,7 @@ def test_debaters_hear_each_other_and_are_judged_apart() -> None:
 
     assert {role: each.reward for role, each in found.items()} == {"follower": 1.0, "stubborn": 1.0}
     assert [each["content"] for each in found["follower"].trajectory.messages] == ["2 + 3?", "6", "stubborn says:\n5", "5"]  # fmt: skip
-    assert [each["role"] for each in found["stubborn"].trajectory.messages] == ["user", "user", "assistant", "user", "assistant"]  # fmt: skip
+    assert [each["role"] for each in found["stubborn"].trajectory.messages] == ["user", "assistant", "user", "assistant"]  # fmt: skip
 
 
 @stage(where="inline")
@@ -211,7 +211,7 @@ def test_a_scripted_user_says_its_lines_and_ends() -> None:
     env = Environment("desk", any_text, tables={"harness": harness})
     found = rollout(env, TASK, lambda messages, tools: "which order?")
 
-    assert [each["content"] for each in found.trajectory.messages if each["role"] == "user"] == ["2 + 3?", "I need a refund.", "Order 17."]  # fmt: skip
+    assert [each["content"] for each in found.trajectory.messages if each["role"] == "user"] == ["2 + 3?\n\nI need a refund.", "Order 17."]  # fmt: skip
     assert (found.stop, len(found.trace)) == ("passed", 2)
 
 

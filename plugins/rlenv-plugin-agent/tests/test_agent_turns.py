@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlenv import ConfigError, Environment, Task, TaskError, Trajectory
+from rlenv.authoring import StageTables
 from rlenv_plugin_agent.credit import returns, reward_to_go
 from rlenv_plugin_agent.stages.turns import Turns
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 TASK = Task("p", "right", id="t")
-EQUAL = [{"use": "core/equal"}]
+EQUAL = StageTables([{"use": "core/equal"}])
 
 
 def talk(*said: str) -> Trajectory:
@@ -54,7 +56,7 @@ def test_a_conversation_without_turns_earns_nothing() -> None:
 
 def test_a_judge_judges_every_turn() -> None:
     judge = {"use": "judge/reference", "options": {"judge": {"transport": "judge/scripted"}}}
-    with Environment("turns", Turns([judge])) as env:
+    with Environment("turns", Turns(StageTables([judge]))) as env:
         verdict = env.evaluate(Task("Capital of Peru?", "Lima"), talk("I think.", "Lima"))
         outcome = verdict.results[0].outcome
 
@@ -71,7 +73,7 @@ def test_a_task_without_what_the_stages_use_is_rejected() -> None:
 
 def test_a_judge_that_breaks_is_no_zero() -> None:
     judge = {"use": "judge/reference", "options": {"judge": {"base_url": "http://127.0.0.1:9/v1", "model": "m", "key_env": "", "timeout": 1, "retries": {"times": 0}}}}  # fmt: skip
-    with Environment("turns", Turns([judge])) as env:
+    with Environment("turns", Turns(StageTables([judge]))) as env:
         assert env.evaluate(TASK, talk("right, I think")).value is None
 
 
@@ -105,3 +107,47 @@ def test_env_toml_names_the_stages() -> None:
     table = {"use": "agent/turns", "options": {"stages": EQUAL, "every": 2}}
     with Environment.from_dict(json.loads(json.dumps({"name": "x", "stage": [table]}))) as env:
         assert env.evaluate(TASK, talk("wrong", "right")).value == 1.0
+
+
+# -- stages of files -------------------------------------------------------------------------------
+
+OF_FILE = """
+name = "turns"
+[[stage]]
+use = "agent/turns"
+options = { stages = [{ use = "./own.py:good" }] }
+"""
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An env.toml with a stage of a file next to it, and a working directory that has another file of that name."""
+    for name, score in (("env", 1.0), ("cwd", 0.0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "own.py").write_text(f"def good(visible):\n    return {score}\n")
+    (tmp_path / "env" / "env.toml").write_text(OF_FILE)
+    monkeypatch.chdir(tmp_path / "cwd")
+    return tmp_path / "env" / "env.toml"
+
+
+def test_stages_of_files_are_those_next_to_the_env_toml(elsewhere: Path) -> None:
+    with Environment.from_file(elsewhere) as env:
+        assert env.evaluate(TASK, talk("x")).value == 1.0
+        before = env.fingerprint
+    (elsewhere.parent / "own.py").write_text("def good(visible):\n    return 0.5\n")
+    with Environment.from_file(elsewhere) as env:
+        assert env.fingerprint != before
+
+
+def test_a_stage_of_a_missing_file_is_told_with_its_place(elsewhere: Path) -> None:
+    (elsewhere.parent / "own.py").unlink()
+    with pytest.raises(ConfigError, match=r"stage\[0\]\.options.*own\.py: there is no"):
+        Environment.from_file(elsewhere)
+
+
+def test_a_stranger_names_no_code_in_the_stages_of_a_stage(elsewhere: Path) -> None:
+    with pytest.raises(ConfigError, match="code=False"):
+        Environment.from_file(elsewhere, code=False)
+    elsewhere.write_text(OF_FILE.replace("./own.py:good", "core/equal"))
+    with Environment.from_file(elsewhere, code=False) as env:
+        assert env.evaluate(TASK, talk("right")).value == 1.0

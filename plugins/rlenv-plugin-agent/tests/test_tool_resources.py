@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rlenv import ConfigError, Environment, Task, sandbox
 from rlenv_plugin_agent import Episode, call
+from rlenv_plugin_agent.tools.catalog.corpus import Corpus
 
 ENV = """
 name = "desk"
@@ -135,3 +136,15 @@ def test_the_content_of_a_corpus_of_rows_is_part_of_the_fingerprint(folder: Path
         found.append(Environment.from_file(folder / "env.toml").fingerprint)
 
     assert found[0] != found[1]
+
+
+def test_a_corpus_has_no_links_out_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "a.md").write_text("a")
+    (folder / "b.md").symlink_to(folder / "a.md")
+    assert {*Corpus.load(folder).documents} == {"a.md", "b.md"}
+    (folder / "c.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(ConfigError, match=r"c\.md is a link that leads out"):
+        Corpus.load(folder)

@@ -100,8 +100,18 @@ def test_a_server_is_asked_for_token_ids(world, model, ask):
     assert ask(model(), "--token-ids").exit_code == 0
     call = {"prompt_ids": [1, 2], "ids": [7], "logprobs": [-0.5], "exact": True}
     assert [row["tokens"]["calls"] for row in world.read()[1]] == [[call]] * 4
+    assert {row["tokens"]["exact"] for row in world.read()[1]} == {True}
     assert ask(model(), "--overwrite").exit_code == 0
     assert [row["tokens"]["calls"] for row in world.read()[1]] == [[]] * 4
+
+
+def test_a_row_is_exact_only_if_every_call_is(world, model, ask, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SERVER", SERVER.replace('"prompt_tokens": 2', '"prompt_tokens": 3'))  # fmt: skip
+    assert ask(model(), "--token-ids").exit_code == 0
+    tokens = [row["tokens"] for row in world.read()[1]]
+
+    assert [[each["exact"] for each in row["calls"]] for row in tokens] == [[False]] * 4
+    assert {row["exact"] for row in tokens} == {False}
 
 
 def test_the_environment_s_sampling_is_used_and_the_command_line_wins(world, model, ask):

@@ -26,6 +26,7 @@ from rlenv.near import nearest, suggest
 from .files import File
 from .marks import KEY, split_mark
 from .problems import BAD, Problems, Table, at, show
+from .tables import StageTables
 
 T = TypeVar("T")
 _LISTS: dict[object, Callable[[Iterable[object]], object]] = {
@@ -33,7 +34,7 @@ _LISTS: dict[object, Callable[[Iterable[object]], object]] = {
 }  # fmt: skip
 _TABLES, _UNIONS = (dict, Mapping), (Union, UnionType)
 _WORDS: dict[object, str] = {
-    str: "a string", int: "an integer", float: "a number", bool: "true or false", type(None): "nothing", None: "nothing", File: "the path of a file", Any: "a value", object: "a value", Callable: "a function, as package.module:name or ./file.py:name",
+    str: "a string", int: "an integer", float: "a number", bool: "true or false", type(None): "nothing", None: "nothing", File: "the path of a file", StageTables: "a list of tables", Any: "a value", object: "a value", Callable: "a function, as package.module:name or ./file.py:name",
 }  # fmt: skip
 
 
@@ -99,6 +100,8 @@ def _leaf(value: Any, kind: Any, problems: Problems) -> object:
         raise TypeError
     if kind is File and type(value) is str:
         return File(value, problems.base)
+    if kind is StageTables and _are_tables(value):
+        return StageTables(value, problems.base, code=problems.code)
     if kind is float and type(value) is int:
         value = float(value)
     if kind not in _WORDS:
@@ -109,6 +112,10 @@ def _leaf(value: Any, kind: Any, problems: Problems) -> object:
     if type(value) is not wanted or (wanted is float and not isfinite(value)):
         raise TypeError
     return value
+
+
+def _are_tables(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(it, Mapping) for it in value)
 
 
 def _misfit(value: object, kind: object, path: str, problems: Problems) -> object:

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 
 from rlenv.hooks import hookimpl
 
+from .actions import ActionError
 from .answers import Observe
 from .clients import ContextExceeded, EndpointError, endpoint, token_endpoint
 from .episode import Episode
@@ -42,7 +43,7 @@ from .tools.tool import Tool, tool
 from .user import End
 
 __all__ = [
-    "RLENV_API", "Budgets", "Call", "Child", "Config", "ContextExceeded", "Database", "Divergence", "End", "EndpointError", "Episode", "EpisodeError",
+    "RLENV_API", "ActionError", "Budgets", "Call", "Child", "Config", "ContextExceeded", "Database", "Divergence", "End", "EndpointError", "Episode", "EpisodeError",
     "Files", "FinalState", "Harness", "Observe", "Policy", "Reply", "Rollout", "Sample", "Step", "Stop", "Tool", "ToolContext", "ToolError", "Turn", "World",
     "areplay", "arollout", "arollouts", "call", "calls", "endpoint", "replay", "rlenv_examples", "rlenv_stages", "rollout", "rollouts", "subagent",
     "token_endpoint", "tool",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict, VerifierFault
 
+from .actions import action_of
 from .answers import CALLS, Asked, Observe, Said, answer_calls, answer_of_user
 from .contexts import Count, Record, Views, counter, guarded
 from .ledger import Ledger
@@ -21,8 +22,10 @@ from .messages import (
     calls_of,
     copies,
     count_tokens,
+    opening,
     said,
     text_of,
+    user_said,
 )
 from .read_only import ReadOnlyList, read_only_message, read_only_messages
 from .recorded import check_present, check_recorded
@@ -109,13 +112,14 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
 
     def _turn(self, action: Action, evaluate: Evaluate) -> Waits[Step]:
         """The policy acts, tools or the user answer, and at the end the stages judge."""
-        message = self._act(action)
+        reply = self._replied(action)
+        message = self._act(reply)
         answers, calls, info = list[Message](), tuple[Call, ...](), dict[str, object]()
         try:
             if asked := calls_of(message) if self.harness.kind != "single-turn" else []:
                 answers, calls = yield from self._called(asked)
             elif self._user is not None:
-                answers, info = yield from self._ask(said(action, message))
+                answers, info = yield from self._ask(said(reply, message))
             elif self.harness.kind == "agentic":
                 answers = [{"role": "user", "content": GO_ON}]
             else:
@@ -127,12 +131,15 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             return Step(answers, 0.0, terminated=False, truncated=False, info=info)
         return (yield from self._verify(evaluate, answers, info))
 
-    def _act(self, action: Action) -> Message:
-        """The message that the policy has written."""
+    def _replied(self, action: Action) -> Reply:
+        """What the policy returned, before anything has changed."""
         if self.task is None or self.stop:
             raise RuntimeError("no episode runs: call reset")
+        return action_of(action, is_game=self._user is not None)
+
+    def _act(self, reply: Reply) -> Message:
+        """The message that the policy has written."""
         turn = self._context.turn = len(self.trace)
-        reply = action if isinstance(action, Reply) else Reply(action)
         self.ledger.acted(reply.tokens)
         message = read_only_message(assistant(reply.message, turn))
         self.messages.append(message)
@@ -231,13 +238,12 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         yield from self._leave()
         return self._end(self.verdict, [], {})
 
-    # -- its life ---------------------------------------------------------------------------------
-
     def _begin(self, task: Task | str, seed: int) -> Waits[tuple[list[Message], Info]]:
         yield from self._leave()
         self.task = found = task if isinstance(task, Task) else self.env.tasks.by_prompt(task)
         self.seed, self.stop, self.verdict, self.trajectory = seed, None, None, None
-        self.messages = [*map(read_only_message, self._opening(found))]
+        given = opening(found.messages, self.harness.system_prompt)
+        self.messages = [*map(read_only_message, given)]
         self.view = ReadOnlyList(self.messages)
         self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         self._context = ToolContext(found.public(), seed=seed)
@@ -271,13 +277,6 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         self._look()
         return copies(self.view), info
 
-    def _opening(self, task: Task) -> Sequence[Message]:
-        """The messages of the task; the harness's system prompt wins."""
-        if not self.harness.system_prompt:
-            return task.messages
-        others = [each for each in task.messages if each.get("role") != "system"]
-        return [{"role": "system", "content": self.harness.system_prompt}, *others]
-
     def _open(self, task: Task) -> Waits[Info]:
         """The user's first turn, if there is a user."""
         if (answering := self.harness.answering) is None:
@@ -287,7 +286,7 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         if isinstance(found, End):
             raise TypeError("the user ended the episode before the policy acted")
         if found is not None:
-            self.messages.append(read_only_message({"role": "user", "content": text_of(found)}))
+            self.messages = [*map(read_only_message, user_said(self.messages, text_of(found)))]
         return {"observation": found}
 
     def _leave(self) -> Waits[None]:
@@ -362,9 +361,10 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         """The policy acts: it is answered, or the episode ends and is judged.
 
         Args:
-            action: a text, a message, a ``Reply``, or for games a value.  Whatever it is, this does not raise for it.
+            action: a text, a message, a ``Reply``, or for games a value.  Whatever it holds, this does not raise for it.
 
         Raises:
+            ActionError: for None, and for an object that is none of these.
             RuntimeError: when no episode runs; call ``reset``.
         """
         return run(self._turn(action, self.env.evaluate))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from rlenv import Environment, Task, Verdict
 
+from .actions import ActionError, action_of
 from .episode import Episode
 from .messages import Action, Message, copies, json_of, text_of
 
@@ -89,4 +90,9 @@ def _message(action: Action) -> Action:
     if not isinstance(action, str) or '"tool_calls"' not in action:
         return action
     found = json_of(action)
-    return cast("Message", found) if isinstance(found, Mapping) else action
+    if not isinstance(found, Mapping):
+        return action
+    try:
+        return action_of(found)
+    except ActionError:  # a model may write anything as its text
+        return action

@@ -34,11 +34,11 @@ class Reply:
 Action: TypeAlias = object
 
 
-def call(name: str, **arguments: object) -> dict[str, object]:
+def call(name: str, /, **arguments: object) -> dict[str, object]:
     """A message of a policy that calls one tool; for policies that are written by hand.
 
     Args:
-        name: of the tool.
+        name: of the tool, by position, since a tool may have an argument of this name.
         **arguments: values of JSON.
     """
     return calls((name, arguments))
@@ -73,21 +73,26 @@ def assistant(action: Action, turn: int) -> dict[str, object]:
         turn: messages of the policy before this one; for the ids of calls that bring none.
     """
     try:
-        if isinstance(action, Mapping) and _is_message(action):
+        if isinstance(action, Mapping) and is_message(action):
             return _message(action, turn)
         return {"role": "assistant", "content": text_of(action)}
     except Exception:  # noqa: BLE001 - an object of the policy may raise whatever it likes when it is read
         return {"role": "assistant", "content": ""}
 
 
-def _is_message(action: Message) -> bool:
+def is_message(action: Message) -> bool:
+    """Tell a message from a value of a game that is a dict.
+
+    Args:
+        action: that a policy returned.
+    """
     return "role" in action or "content" in action or "tool_calls" in action
 
 
 def said(action: Action, message: Message) -> object:
     """What a user is told of an action: the text of its message, or the value that it is."""
     action = action.message if isinstance(action, Reply) else action
-    if isinstance(action, str) or (isinstance(action, Mapping) and _is_message(action)):
+    if isinstance(action, str) or (isinstance(action, Mapping) and is_message(action)):
         return Trajectory((message,)).final
     return action
 
@@ -122,6 +127,38 @@ def _call(given: object, name: str) -> dict[str, object]:
     wanted, arguments = text_of(found.get("name")), text_of(found.get("arguments")) or "{}"
     function = {"name": wanted, "arguments": arguments}
     return {"id": name, "type": "function", "function": function}
+
+
+def user_said(messages: Sequence[Message], text: str) -> list[Message]:
+    """The messages with a text of the user at their end, in the last message where that is the user's already.
+
+    Chat templates as those of Gemma and Cohere reject two messages of the user in a row.
+
+    Args:
+        messages: of a conversation; they are not changed.
+        text: of the user.
+    """
+    if not messages or messages[-1].get("role") != "user":
+        return [*messages, {"role": "user", "content": text}]
+    last = messages[-1]
+    content = last.get("content")
+    made: object = f"{content}\n\n{text}" if content else text
+    if content and isinstance(content, (list, tuple)):
+        made = [*content, {"type": "text", "text": text}]
+    return [*messages[:-1], {**last, "content": made}]
+
+
+def opening(messages: Sequence[Message], system_prompt: str) -> Sequence[Message]:
+    """The messages of a task; the harness's system prompt wins.
+
+    Args:
+        messages: of the task.
+        system_prompt: of the harness, "" for none.
+    """
+    if not system_prompt:
+        return messages
+    others = [each for each in messages if each.get("role") != "system"]
+    return [{"role": "system", "content": system_prompt}, *others]
 
 
 def calls_of(message: Message) -> list[dict[str, str]]:

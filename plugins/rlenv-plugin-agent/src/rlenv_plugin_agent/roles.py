@@ -10,7 +10,7 @@ from rlenv import Environment, Task, Tokens, Trajectory, Verdict
 from rlenv.text import visible
 
 from .ledger import known
-from .messages import Message, assistant, copies
+from .messages import Message, assistant, copies, user_said
 from .read_only import ReadOnlyList, read_only_message
 from .rollouts import Policy, Rollout, arollout
 from .tools.context import ToolContext
@@ -77,7 +77,7 @@ class Speaker:
             Exception: whatever the policy raises.
         """
         if heard:
-            self.messages.append(read_only_message({"role": "user", "content": heard}))
+            self.messages = [*map(read_only_message, user_said(self.messages, heard))]
         reply = await replied(self._policy, ReadOnlyList(self.messages), [])
         said = assistant(reply.message, len(self._told))
         said.pop("tool_calls", None)

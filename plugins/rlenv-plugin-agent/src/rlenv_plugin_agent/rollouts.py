@@ -12,6 +12,7 @@ from typing import TypeAlias, TypedDict, TypeVar, Unpack
 from attrs import frozen
 from rlenv import ConfigError, Environment, Fault, Task, Trajectory, Verdict
 
+from .actions import ActionError
 from .answers import Observe
 from .clients.errors import ContextExceeded
 from .contexts import Count
@@ -108,6 +109,7 @@ def rollout(
     Raises:
         UnknownTask: when no task has this prompt.
         RuntimeError: when async code of an episode calls this; await ``arollout`` there.
+        ActionError: the policy returned None, or an object that is no action.
         Exception: whatever the policy raises.
     """
     may_wait()
@@ -209,7 +211,8 @@ async def arollouts(
 ) -> AsyncGenerator[tuple[int, Rollout]]:
     """Play many episodes at once: (index of the task from 0, rollout) pairs, each as soon as it is done.
 
-    An episode whose policy raises is unscored, with a fault of kind ``unavailable``, and the others go on.
+    An episode whose policy raises is unscored, with a fault of kind ``unavailable``, and the others go on.  Where it
+    returns what is no action, the kind is ``input``.
 
     Args:
         env: as for ``rollout``.
@@ -259,6 +262,8 @@ async def _kept(env: Environment, task: Task | str, policy: Policy, seed: int, h
     """``arollout``, and whatever raises becomes a fault."""
     try:
         return await arollout(env, task, policy, seed, **how)
+    except ActionError as error:
+        return unscored(env, task, Fault("input", str(error)), seed)
     except Exception as error:  # noqa: BLE001 - one episode of many
         fault = Fault("unavailable", f"{type(error).__name__}: {error}", transient=True)
         return unscored(env, task, fault, seed)

@@ -125,16 +125,13 @@ def guarded(policy: Policy, patience: float | None) -> Policy:
         try:
             async with limit:
                 made = policy(messages, tools) if _is_async(policy) else await _in_thread(policy, messages, tools)  # fmt: skip
-                made = await made if isawaitable(made) else made
+                return await made if isawaitable(made) else made
         except Exception as error:
             if isinstance(error, plugin("agent", "clients").ContextExceeded):
                 raise  # it ends the episode
             if limit.expired():
                 raise PolicyFailed(f"no action within {patience:g} s (--policy-timeout)") from None
             raise PolicyFailed(told(error)) from error
-        if made is None:
-            raise PolicyFailed("it returned None, not a text or a message")
-        return made
 
     return call
 

@@ -100,7 +100,7 @@ class Rolling(Run):
         except RlenvError:
             raise
         except Exception as error:  # noqa: BLE001 - of one rollout, whose policy wrote it
-            failed = isinstance(error, PolicyFailed)
+            failed = isinstance(error, (PolicyFailed, plugin("agent", "actions").ActionError))
             why = ("policy", str(error)) if failed else ("environment", told(error))
             self.failed[why] += 1
             self.in_a_row += 1
@@ -113,8 +113,9 @@ class Rolling(Run):
     def _row(self, wanted: Wanted, rollout: Any) -> Any:
         task, made, trace = wanted.task, rollout.trajectory, rollout.trace
         item = Good(self.tally.rows + 1, task.id, list(made.messages), task, made)
-        exact = all(turn.exact for turn in trace)
-        calls = plugin("agent", "records").tokens_rows(made.tokens) if exact else []
+        told = all(turn.exact for turn in trace)
+        exact = told and all(each.exact for each in made.tokens)
+        calls = plugin("agent", "records").tokens_rows(made.tokens) if told else []
         tokens = {"sampled": sum(turn.tokens for turn in trace), "exact": exact, "calls": calls}
         return {
             **line(self.env, item, rollout.verdict),

@@ -34,7 +34,9 @@ class Action(Kept, msgspec.Struct, frozen=True, omit_defaults=True):
         """The action as ``Episode.step`` takes it."""
         if self.kind == "call":
             return calls((self.name, self.arguments))
-        return self.value if self.kind == "value" else self.text
+        if self.kind == "value":
+            return "null" if self.value is None else self.value  # None is no action
+        return self.text
 
 
 def text_of(value: object) -> str:

@@ -60,7 +60,10 @@ def message_of(choice: Mapping[str, object], where: str) -> dict[str, object]:
     # `reasoning` is vLLM's name since 0.11, `reasoning_content` SGLang's and DeepSeek's
     if thought := text(said.get("reasoning")) or text(said.get("reasoning_content")):
         made["reasoning_content"] = thought
-    if calls := [_call(each) for each in sequence(said.get("tool_calls"))[:MOST_CALLS]]:
+    wanted = sequence(said.get("tool_calls"))[:MOST_CALLS]
+    if not wanted and isinstance(legacy := said.get("function_call"), Mapping):
+        wanted = [{"function": legacy}]  # of servers that know no `tool_calls`
+    if calls := [_call(each) for each in wanted]:
         made["tool_calls"] = calls
     return made
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import cached_property
 from os.path import commonprefix
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from attrs import define, field
 from rlenv import ConfigError
@@ -18,6 +17,7 @@ from rlenv_plugin_agent.messages import Message
 
 from .errors import ContextExceeded, EndpointError
 from .reading import arguments_of, mapping
+from .templates import compiled, tojson
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -55,17 +55,19 @@ class Renderer:
     @cached_property
     def _template(self) -> Template:
         from jinja2 import TemplateSyntaxError
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-        # As transformers sets it up (transformers/utils/chat_template_utils.py).
-        more = ["jinja2.ext.loopcontrols"]
-        made = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=more)
-        made.filters["tojson"] = _tojson
-        made.globals |= {"raise_exception": _refuse, "strftime_now": lambda form: datetime.now().astimezone().strftime(form)}  # fmt: skip
         try:
-            return made.from_string(self.template)
+            return compiled(self.template)
         except TemplateSyntaxError as error:
-            raise ConfigError(f"the chat template cannot be read: {error}") from None
+            raise ConfigError(f"the chat template cannot be read: line {error.lineno}: {error}") from None  # fmt: skip
+
+    def check(self) -> None:
+        """Read the template.
+
+        Raises:
+            ConfigError: it cannot be read.
+        """
+        self._template  # noqa: B018 - it is read here, and not at the first call of the policy
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
         """The ids of a whole conversation, up to where the model goes on.
@@ -84,20 +86,23 @@ class Renderer:
             self._text(bare, tools, goes_on=True)  # raises where the calls are not what it rejects
             raise ContextExceeded(str(error)) from None
 
-    def following(self, new: Messages, tools: Messages, *, last: str, called: str) -> list[int]:
+    def following(
+        self, new: Messages, tools: Messages, *, last: str, called: str | Sequence[str]
+    ) -> list[int]:
         """The ids of what follows a message of the model, up to where it goes on.
 
         Args:
             new: what was said since.
             tools: as for ``prompt``.
             last: the control token that the model sampled last, "" where a limit cut its message.
-            called: the name of the first tool that the message called, "" for none.
+            called: the names of the tools that the message called, in order, or one name for all; "" for none.
 
         Raises:
             ConfigError: the template leaves out what the model writes.
             EndpointError: the template cannot write the messages.
         """
-        before, after = self._around([*map(self._safe, new)], tools, called)
+        calls = self._calls(new, [called] if isinstance(called, str) else called)
+        before, after = self._around([*map(self._safe, new)], tools, calls)
         place, end = self._end(before, after)
         if not last:
             return self.encode(end + after[place:])
@@ -120,24 +125,44 @@ class Renderer:
             ends = [*filter(None, [self._control.match(after, same)])]
         return (ends[-1].end(), ends[-1][0]) if ends else (len(after[:same].rstrip()), "")
 
-    def _around(self, new: Messages, tools: Messages, called: str) -> tuple[str, str]:
+    def _calls(self, new: Messages, called: Sequence[str]) -> list[Message]:
+        """The calls that these results answer; templates as Gemma's find the name of a result by its id."""
+        if not any(called):
+            return []
+        results = [each for each in new if each.get("role") == "tool"]
+        ids = [each.get("tool_call_id", "call00000") for each in results] or ["call00000"]
+        names = [*called, *[called[-1]] * (len(ids) - len(called))]
+        return [
+            {
+                "id": self._each(id_),
+                "type": "function",
+                "function": {"name": self.safe(name), "arguments": {END: END}},
+            }
+            for id_, name in zip(ids, names, strict=False)
+        ]
+
+    def _around(self, new: Messages, tools: Messages, calls: Sequence[Message]) -> tuple[str, str]:
         """What is behind a message of the model where it is the last, and where others follow."""
+        try:
+            return self._behind(new, tools, calls)
+        except EndpointError:
+            if len(calls) < 2:
+                raise
+            return self._behind(new, tools, calls[:1])  # some templates write one call at a time
+
+    def _behind(self, new: Messages, tools: Messages, calls: Sequence[Message]) -> tuple[str, str]:
+        """``_around`` for a message with these calls."""
         # Some templates write the content of a message behind the results of its calls, some write no calls.
-        for content in ("", END) if called else (END,):
-            talk = [{"role": "user", "content": "go on"}, self._said(content, called)]
+        for content in ("", END) if calls else (END,):
+            said: dict[str, object] = {"role": "assistant", "content": content}
+            said |= {"tool_calls": calls} if calls else {}
+            talk: list[Message] = [{"role": "user", "content": "go on"}, said]
             before = self._text(talk, tools, goes_on=False).rpartition(END)
             if before[1]:
                 after = self._text([*talk, *new], tools, goes_on=True).rpartition(END)
                 _check_written(new, after[2])
                 return before[2], after[2]
         raise ConfigError("the chat template does not write the assistant's messages")
-
-    def _said(self, content: str, called: str) -> Message:
-        made: dict[str, object] = {"role": "assistant", "content": content}
-        if called:
-            function = {"name": self.safe(called), "arguments": {END: END}}
-            made["tool_calls"] = [{"id": "call00000", "type": "function", "function": function}]
-        return made
 
     def _text(self, messages: Sequence[Message], tools: Sequence[Message], *, goes_on: bool) -> str:
         """The template takes arguments of calls as objects; some, as that of DeepSeek, as texts."""
@@ -210,18 +235,10 @@ def _check_written(messages: Sequence[Message], text: str) -> None:
 
 def _with_texts(message: Message) -> Message:
     calls = [
-        {**each, "function": {**each["function"], "arguments": _tojson(each["function"]["arguments"])}}
+        {**each, "function": {**each["function"], "arguments": tojson(each["function"]["arguments"])}}
         for each in cast("Sequence[Mapping[str, Mapping[str, object]]]", message.get("tool_calls", ()))
     ]  # fmt: skip
     return {**message, "tool_calls": calls} if calls else message
-
-
-def _tojson(value: object, **options: bool | int | tuple[str, str] | None) -> str:
-    return json.dumps(value, **{"ensure_ascii": False, **options})  # type: ignore[arg-type] # of the template
-
-
-def _refuse(message: str) -> NoReturn:
-    raise ValueError(message)
 
 
 def load_renderer(folder: str | Path, template: str = "", **options: object) -> Renderer:
@@ -237,6 +254,7 @@ def load_renderer(folder: str | Path, template: str = "", **options: object) -> 
         ConfigError: for a file that is missing or cannot be read, or a package that is not installed.
     """
     try:
+        import jinja2  # noqa: F401 - for the template
         from tokenizers import Tokenizer
     except ImportError:
         raise ConfigError("token ids need the packages tokenizers and jinja2: install the extra `tokens` of rlenv-plugin-agent") from None  # fmt: skip
@@ -253,7 +271,9 @@ def load_renderer(folder: str | Path, template: str = "", **options: object) -> 
     if isinstance(found, list):  # several templates by name
         found = {each["name"]: each["template"] for each in found}["default"]
     marks = {key: _content(config.get(key)) for key in ("bos_token", "eos_token", "pad_token")}
-    return Renderer(tokenizer, found, {**marks, **options})
+    made = Renderer(tokenizer, found, {**marks, **options})
+    made.check()
+    return made
 
 
 def _content(token: object) -> str:

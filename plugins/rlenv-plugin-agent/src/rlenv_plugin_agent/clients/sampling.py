@@ -143,7 +143,8 @@ class Conversation:
         self._said: list[object] = []
         self._tools: list[Message] = []
         self._ids: list[int] = []
-        self._last, self._called = "", ""
+        self._last = ""
+        self._called: list[str] = []
 
     async def __call__(self, messages: Sequence[Message], tools: Sequence[Message]) -> Reply:
         """The model's message with the ids that it is made of."""
@@ -156,7 +157,8 @@ class Conversation:
             written = text(model.tokenizer.decode([*shown], skip_special_tokens=False))
         message = message_in(written, self._policy.calls if tools else "")
         self._said, self._tools = [*map(_essence, (*messages, message))], [*tools]
-        self._ids, self._called = [*prompt, *ids] if ids else [], _first(message)
+        self._ids = [*prompt, *ids] if ids else []
+        self._called = _names(message)
         return Reply(message, found.tokens)
 
     def _prompt(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
@@ -175,9 +177,10 @@ def _essence(message: Message) -> object:
     return message.get("content"), [(each.get("name"), each.get("arguments")) for each in calls]
 
 
-def _first(message: Message) -> str:
+def _names(message: Message) -> list[str]:
+    """The names of the tools that a message calls."""
     calls = sequence(message.get("tool_calls"))
-    return str(mapping(mapping(calls[0]).get("function")).get("name")) if calls else ""
+    return [str(mapping(mapping(each).get("function")).get("name")) for each in calls]
 
 
 def token_endpoint(

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
-from rlenv_plugin_agent.messages import Message
+from rlenv_plugin_agent.messages import Message, user_said
 
 from .counting import Count, counted, text_of
 from .growing import Sizes, Turn
@@ -65,7 +65,7 @@ class History:
 
     def view(self, first: int, note: str, turns: Sequence[Turn]) -> list[Message]:
         """The task, the note at the end of its last message, and of these turns those from ``first``."""
-        head = noted(self.head, note) if note else self.head
+        head = user_said(self.head, note) if note else self.head
         return [*head, *(message for turn in turns[first:] for message in turn)]
 
     def first_that_fits(self, views: Iterable[Callable[[], list[Message]]]) -> list[Message]:
@@ -151,14 +151,3 @@ def start(sizes: Sequence[int], room: int) -> int:
         return 0
     cut = -(-(total - room) // step) * step
     return min(bisect_left(passed, cut), len(sizes) - 1)
-
-
-def noted(head: Sequence[Message], note: str) -> list[Message]:
-    """The task's messages with the note at the end of the last one, so that roles alternate as before."""
-    if not head or head[-1].get("role") != "user":
-        return [*head, {"role": "user", "content": note}]
-    content = head[-1].get("content")
-    made: object = f"{content}\n\n{note}"
-    if isinstance(content, (list, tuple)):
-        made = [*content, {"type": "text", "text": note}]
-    return [*head[:-1], {**head[-1], "content": made}]

@@ -13,9 +13,11 @@ from rlenv.authoring import Safe
 
 from rlenv_plugin_agent.state.access import Cell
 from rlenv_plugin_agent.state.final import FinalState, Row, TableChange
+from rlenv_plugin_agent.state.listing import FOLDER, LINK
 from rlenv_plugin_agent.state.world import same
 
 ANY = {"any": True}
+EXECUTABLE = "executable"
 Wanted: TypeAlias = Mapping[str, object]  # column → value, ANY or {"hex": "..."}
 
 
@@ -41,7 +43,9 @@ class Expected:
     Args:
         tables: by name, the rows that change.
         values: by name, what a value becomes; ``{"any": true}`` for any other than it was.
-        files: by path, the text that a file becomes, or ``{"sha256": ...}``, ``{"any": true}`` or ``{"absent": true}``.
+        files: by path, the text that a file becomes, or ``{"sha256": ...}``, ``{"any": true}``, ``{"absent": true}``,
+            ``{"link": TARGET}`` or, for a new and empty folder, ``{"folder": true}``; ``executable`` in such a table
+            says what becomes of that bit, which else must not change but with ``any``.
         allow: what may change besides, as patterns: ``tables.log``, ``files.tmp/*``.
         forbid: what may not, though ``allow`` has it.
         hash: the hash of the whole final state; alone, in place of all others.
@@ -74,7 +78,7 @@ def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], in
         return 0.0, [final.overflow], 1
     shares = [*_tables(final, expected)]
     shares += _each("values", expected, final.changed, lambda name, wanted: name in final.values and (wanted == ANY or same(final.values[name], wanted)))  # fmt: skip
-    shares += _each("files", expected, final.files, lambda path, wanted: _is_file(final.files[path], wanted))  # fmt: skip
+    shares += _each("files", expected, [*final.files.keys() | final.modes.keys()], lambda path, wanted: _is_file(final, path, wanted))  # fmt: skip
     if expected.hash:
         shares = [("hash", float(final.hash == expected.hash), 0), *(shares if expected.tables or expected.values or expected.files else ())]  # fmt: skip
     asked = [share for _, share, _ in shares if share is not None]
@@ -91,11 +95,27 @@ def _each(kind: str, expected: Expected, changed: Collection[str], met: Callable
             yield f"{kind}.{name}", None, 1
 
 
-def _is_file(mark: str | None, wanted: object) -> bool:
-    """Whether a file with this hash, None for one that is gone, is what is written."""
-    if isinstance(wanted, str):
-        wanted = {"sha256": sha256(wanted.encode()).hexdigest()}
-    return wanted == {"absent": True} if mark is None else wanted in (ANY, {"sha256": mark})
+def _is_file(final: FinalState, path: str, wanted: object) -> bool:
+    """Whether the file that has changed is as expected, in its content and in whether it may be executed."""
+    parts = {"sha256": sha256(wanted.encode()).hexdigest()} if isinstance(wanted, str) else wanted
+    assert isinstance(parts, Mapping)
+    content = {key: value for key, value in parts.items() if key != EXECUTABLE}
+    if parts != ANY and final.modes.get(path) != parts.get(EXECUTABLE):
+        return False
+    if path not in final.files:
+        return not content
+    return _has_content(final.files[path], content)
+
+
+def _has_content(mark: str | None, wanted: Wanted) -> bool:
+    """Whether an entry with this mark, None for one that is gone, is what is written; a link is never followed."""
+    if mark is None:
+        return wanted == {"absent": True}
+    if mark.startswith(LINK):
+        return wanted == {"link": mark.removeprefix(LINK)}
+    if mark == FOLDER:
+        return wanted == {"folder": True}
+    return wanted in (ANY, {"sha256": mark})
 
 
 def _tables(final: FinalState, expected: Expected) -> Iterator[Share]:

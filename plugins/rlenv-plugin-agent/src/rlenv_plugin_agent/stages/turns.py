@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from attrs import define, field
 from rlenv import Attempt, ConfigError, Environment, Outcome, Trajectory
-from rlenv.authoring import Safe
+from rlenv.authoring import Safe, StageTables
 
 
 @define(slots=False)
 class Turns:
     """A score for every Nth turn and the last, in ``Outcome.steps``; their mean for all.  Of more than 64, the last are judged.
 
+    As the reward, the mean pays a policy that repeats a right answer, more than one that stops at it.  So it belongs at
+    weight 0, where its steps reach the trainer and it adds nothing to the reward of the episode.
+
     Args:
-        stages: tables as of ``[[stage]]``, as ``judge/rubric``; they judge the conversation up to a turn.
+        stages: tables as of ``[[stage]]``, as ``judge/rubric``; they judge the conversation up to a turn.  Files in
+            them are relative to the folder of the env.toml.
         every: turns from one judgment to the next, 1 or more.
     """
 
-    stages: Safe[Sequence[Mapping[str, object]]]
+    stages: Safe[StageTables]
     every: int = field(default=1, kw_only=True)
     phase, where, default_timeout = "judge", "caller", 600.0
 
     def __attrs_post_init__(self) -> None:
         if self.every < 1:
             raise ConfigError(f"every is an integer ≥ 1, not {self.every!r}")
-        self._judges = Environment.from_dict({"name": "turns", "stage": [*self.stages]})
+        self.stages = StageTables(self.stages)
+        self._judges = Environment.from_dict(
+            {"name": "turns", "stage": [*self.stages]},
+            base_dir=self.stages.base,
+            code=self.stages.code,
+        )
         self.uses = tuple(path for slot in self._judges.slots for path in getattr(slot.stage, "uses", ()))  # fmt: skip
 
     async def check(self, attempt: Attempt) -> Outcome:

@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from attrs import field, frozen
-from rlenv.sandbox import Workspace
 
 from .access import Cell, Table
 from .compare import TypedRow, differences
@@ -95,7 +94,9 @@ class FinalState:
         values: the named values, as JSON.
         changed: the names of those that are new, have changed or are gone.
         tables: what changed in each table; those without a change are left out.
-        files: by path, the sha256 of the content of each file that is new or has changed, and None for one that is gone.
+        files: by path, the sha256 of the content of each file that is new or has changed, ``link to …`` for a link,
+            ``folder`` for a new folder that is empty, and None for what is gone.
+        modes: by path, whether a file may be executed, where that has changed; a new file could not be.
         hash: hex digest of the beginning and all changes: equal for equal ends of one task.
         start: hex digest of the beginning.
         overflow: why the changes are not listed here, where they are too many; else "".
@@ -108,19 +109,19 @@ class FinalState:
     hash: str = ""
     overflow: str = ""
     start: str = ""
+    modes: Mapping[str, bool] = field(factory=dict)
 
 
-def state_hash(start: str, values: Mapping[str, object], tables: Mapping[str, TableChange], files: Mapping[str, str | None]) -> str:  # fmt: skip
+def state_hash(
+    start: str,
+    values: Mapping[str, object],
+    tables: Mapping[str, TableChange],
+    files: Mapping[str, str | None],
+    modes: Mapping[str, bool],
+) -> str:
     """The hex digest of a beginning, given as one, and of what changed since; the beginning's own where nothing did."""
-    if not (values or tables or files):
+    if not (values or tables or files or modes):
         return start
     rows = {name: repr((t.columns, t.added, t.removed, t.before, t.after)) for name, t in tables.items()}  # fmt: skip
-    return sha256(json.dumps([start, values, rows, files], sort_keys=True).encode()).hexdigest()
-
-
-async def hashes(workspace: Workspace) -> dict[str, str]:
-    """By path, the sha256 of each file; of a link, a text with where it points, which no hash equals."""
-    return {
-        each.path: f"link to {each.target}" if each.kind == "link" else sha256(await workspace.read(each.path)).hexdigest()
-        for each in await workspace.list() if each.kind != "directory"
-    }  # fmt: skip
+    whole = [start, values, rows, files, *([modes] if modes else [])]
+    return sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()

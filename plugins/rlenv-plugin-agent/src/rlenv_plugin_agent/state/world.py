@@ -13,7 +13,8 @@ from rlenv.sandbox import Workspace
 
 from .compare import TooManyChanges
 from .database import Database
-from .final import FinalState, changes, hashes, state_hash
+from .final import FinalState, changes, state_hash
+from .listing import Listing, listing
 
 # A moment of a world: values, tables, which tables and how many rows were written since the beginning, and a snapshot of
 # the workspace.
@@ -31,7 +32,8 @@ class World:
     """
 
     def __init__(self, values: Mapping[str, object], database: Database, workspace: Workspace | None = None, start: str = "") -> None:  # fmt: skip
-        self.database, self.workspace, self._files = database, workspace, dict[str, str]()
+        self.database, self.workspace = database, workspace
+        self._listing = Listing()
         self.start, self._started = start, dumps(dict(values))
         self.values: dict[str, object] = json.loads(self._started)
 
@@ -49,7 +51,7 @@ class World:
 
     async def attach(self, workspace: Workspace) -> None:
         """Take a workspace with the files that the episode begins with."""
-        self.workspace, self._files = workspace, await hashes(workspace)
+        self.workspace, self._listing = workspace, await listing(workspace)
 
     async def snapshot(self) -> Moment:
         """The present, for ``restore``.  No table is copied."""
@@ -76,7 +78,7 @@ class World:
             workspace: takes the copy of the files; without one the fork has no files.
         """
         made = World(json.loads(self._started), evolve(self.database), workspace, self.start)
-        made._files = self._files if workspace else {}
+        made._listing = self._listing if workspace else Listing()
         await made.restore(await self.snapshot(), self.workspace)
         return made
 
@@ -89,12 +91,11 @@ class World:
             tables = await asyncio.to_thread(changes, self.database)
         except TooManyChanges as error:
             return FinalState(values, changed, overflow=str(error), start=self.start)
-        now_files = await hashes(self.workspace) if self.workspace else {}
-        paths = now_files.keys() | self._files.keys()
-        files = {p: now_files.get(p) for p in paths if now_files.get(p) != self._files.get(p)}
+        now = await listing(self.workspace) if self.workspace else self._listing
+        files, modes = self._listing.changed(now), self._listing.modes(now)
         new = {name: [values[name]] if name in values else [] for name in changed}
-        digest = state_hash(self.start, new, tables, files)
-        return FinalState(values, changed, tables, files, digest, start=self.start)
+        digest = state_hash(self.start, new, tables, files, modes)
+        return FinalState(values, changed, tables, files, digest, start=self.start, modes=modes)
 
 
 def same(one: object, other: object) -> bool:

@@ -12,6 +12,7 @@ from attrs import define, evolve, field, frozen
 from rlenv import ConfigError, Tokens, Trajectory
 from rlenv.authoring import Safe, suggest
 
+from rlenv_plugin_agent.actions import ActionError, action_of
 from rlenv_plugin_agent.answers import CALLS, Asked, Observe, answer_calls
 from rlenv_plugin_agent.clients.errors import ContextExceeded
 from rlenv_plugin_agent.messages import Message, Reply, assistant, calls_of, copies, count_tokens
@@ -44,10 +45,12 @@ async def replied(policy: Acts, messages: list[Message], tools: list[Message]) -
         policy: sync or async.
         messages: that it is given.
         tools: that it is offered.
+
+    Raises:
+        ActionError: it gives none.
     """
     acted = policy(messages, tools)
-    acted = await acted if isawaitable(acted) else acted
-    return acted if isinstance(acted, Reply) else Reply(acted)
+    return action_of(await acted if isawaitable(acted) else acted)
 
 
 @frozen
@@ -285,7 +288,7 @@ class _Inner:
         except ContextExceeded:
             raise
         except Exception as error:
-            self.actor.failed = error if self.is_own else None
+            self.actor.failed = error if self.is_own or isinstance(error, ActionError) else None
             raise
         message = read_only_message(assistant(reply.message, turn))
         used = len(reply.tokens.ids) if reply.tokens else count_tokens([message])

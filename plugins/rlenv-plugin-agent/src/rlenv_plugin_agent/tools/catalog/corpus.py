@@ -89,7 +89,7 @@ class Corpus:
             path: a folder, or a file such as .jsonl with rows of url and text, and maybe title, kind and html.
 
         Raises:
-            ConfigError: there is no such folder, or a row is not a document.
+            ConfigError: there is no such folder, a link in it leads out of it, or a row is not a document.
         """
         where = Path(path)
         found = cls(_files(where) if where.is_dir() else _rows(where))
@@ -135,7 +135,11 @@ class Corpus:
 
 
 def _files(folder: Path) -> Iterator[Document]:
+    """The documents of a folder; a link in it would show the policy a file from elsewhere."""
+    root = folder.resolve()
     for path in sorted(folder.rglob("*")):
+        if not path.resolve().is_relative_to(root):
+            raise ConfigError(f"{folder}: {path.relative_to(folder)} is a link that leads out of the folder; copy what it points to, or remove it")  # fmt: skip
         if path.suffix in SUFFIXES and path.is_file():
             name = path.relative_to(folder).as_posix()
             text = path.read_text("utf-8", "replace")
