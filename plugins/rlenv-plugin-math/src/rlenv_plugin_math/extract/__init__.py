@@ -17,6 +17,7 @@ from .found import AMBIGUOUS, FOUND, Claim, Extraction, found, nothing, rivals
 from .hedges import retraction, rivalry
 from .readings import readings
 from .rungs import RUNGS
+from .stance import denied_behind, only_mentioned
 from .withdrawn import doubted, withdrawn
 
 __all__ = ["AMBIGUOUS", "FOUND", "RUNGS", "Extraction", "extract", "nothing", "readings"]
@@ -67,7 +68,11 @@ def _first(
         spoken = extraction.how not in ("boxed", "answer-tag", "hash", "json")
         if (first, last) == (start, end) and not spoken:
             return extraction  # the common case, worth a short way
+        if only_mentioned(text, Claim(extraction.answers[-1], first, last, extraction.how)):
+            return nothing("the answer is only mentioned", state=AMBIGUOUS, how=extraction.how)
         again = withdrawn(text, first + 1 if spoken else last, end)
+        if again is None:
+            again = denied_behind(text, extraction, end)
         if again is not None:
             other = _first(text, again, end, [r for r in rungs if r in _EXPLICIT], beside=beside)
             if other is None and beside:  # "No, wait, it is 7."

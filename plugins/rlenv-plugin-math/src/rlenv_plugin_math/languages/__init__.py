@@ -71,8 +71,9 @@ def read(text: str) -> Read | None:
     if not found:
         return None
     packs = [pack(name) for name in found if name != "en"]
+    signs = [(m.start(), m.end(), "%") for m in re.finditer("％", text)]
     counted = Read(
-        text, list(_apart(text, [edit for one in packs for edit in _numbers(text, one)]))
+        text, list(_apart(text, signs + [edit for one in packs for edit in _numbers(text, one)]))
     )
     text = counted.text
     edits = [edit for one in packs for edit in _edits(text, start, one, alone=one.name == found[0])]
@@ -145,7 +146,7 @@ def _recognized() -> _Recognized:
         for word in rest.encode().split():
             words.setdefault(word, []).append(name)
     foreign = frozenset(word for word, names in words.items() if "en" not in names)
-    needed = {kind: frozenset(kinds[kind]["en"].encode().split()) for kind in ("takeback", "doubt")}
+    needed = {kind: frozenset(kinds[kind]["en"].encode().split()) for kind in ("takeback", "doubt", "denial")}
     return _Recognized(words, kinds["script"], foreign, needed)
 
 
