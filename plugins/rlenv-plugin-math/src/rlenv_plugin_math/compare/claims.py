@@ -16,6 +16,7 @@ from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Qua
 
 _MEASURED = words_of("sin cos tan cot sec csc abs norm det arg re im max min gcd lcm")
 _UNKNOWN_LETTERS = frozenset("xyt")
+_SHARES = ((("%", 1),), (("permille", 1),))
 _LINKS = frozenset(("=", "~"))
 
 
@@ -46,7 +47,7 @@ def claim(node: Node, case: Case) -> Claim | None:
 def _measured(args: tuple[Node, ...], ops: tuple[str, ...]) -> tuple[Node, ...]:
     """``25\\pi ≈ 78.54 cm``: the unit behind an approximation belongs to what it approximates too."""
     last = args[-1]
-    if "~" not in ops or not isinstance(last, Quantity):
+    if "~" not in ops or not isinstance(last, Quantity) or last.unit in _SHARES:
         return args
     if any(isinstance(arg, Quantity | Text) or symbols(arg) for arg in args[:-1]):
         return args

@@ -11,7 +11,7 @@ from .values import values
 
 _ARROWS = ("=", "\\", "⇒", "→", "∴")
 _SHAKEN = (wording.doubt, wording.unsettled, wording.negated)
-_VERB_LAST = re.compile("[ğış\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]")  # as in Turkish
+_VERB_LAST = re.compile("[ğış\u0900-\u0dff\u3040-\u30ff\uac00-\ud7a3]")  # as in Turkish
 _LABEL = re.compile(r"(?<=[a-z] )\([A-Z]\) (?=[-+$\\\d])")  # of a choice, before its text
 _LONGEST = 600  # a longer text is no final statement; only its formulas and numbers could be
 
@@ -120,6 +120,8 @@ def _main_clause(plain: str) -> tuple[str, bool]:
     ):  # "there are 6 rows, so 6 × 18 = 108"
         stated = values(before)
         opened = stated and not before[: stated[0].start].strip(" $")
+        if opened and "=" in behind and wording.compared().search(stated[0].text):
+            return behind, False  # "x > 40, so x = 42"
         if word == "total" or not opened or wording.negated().search(before):
             return behind, False
     hedged = wording.doubt_ahead().match(plain, cut.end()) or wording.unsettled().search(

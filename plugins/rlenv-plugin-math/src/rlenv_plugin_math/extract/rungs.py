@@ -8,6 +8,7 @@ from .boxes import boxes, is_placeholder
 from .closing import bare, bold, closing, concluded, formula, last_number
 from .fields import fields
 from .found import EMPTY, Claim, Extraction, found, nothing
+from .patterns import pattern
 from .readings import refuses
 from .settle import settle
 from .stance import only_mentioned
@@ -61,6 +62,19 @@ def statement(text: str, start: int, end: int) -> Extraction | None:
     return _announced(text, firm or claims) if claims else None
 
 
+def labeled(text: str, start: int, end: int) -> Extraction | None:
+    """``Answer: 42``: an announcement with a colon."""
+    claims = [
+        c
+        for c in statements(text, start, end)
+        if c.text and _label().search(text, max(start, c.start - 24), c.start)
+    ]
+    return _announced(text, claims) if claims else None
+
+
+_label = pattern(r"\banswer\W{0,3}[:：]\W{0,6}\Z")
+
+
 def result(text: str, start: int, end: int) -> Extraction | None:
     """The last sentence that announces a result, a solution or a total."""
     claims = [
@@ -85,6 +99,7 @@ RUNGS: dict[str, Rung] = {
     "answer-tag": answer_tag,
     "json": json_field,
     "statement": statement,
+    "labeled": labeled,
     "hash": hashed,
     "result": result,
     "bare": bare,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rlenv_plugin_math.languages import holds_any
+from rlenv_plugin_math.languages import denies_uncovered, holds_any
 
 from . import wording
 from .found import Claim, Extraction
@@ -146,6 +146,18 @@ def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
         return None
     again = any(_plain(c.text) & own for c in statements(text, at, end) if not only_mentioned(text, c))
     return None if again else at
+
+
+def denied_in_any_words(text: str, extraction: Extraction, end: int) -> bool:
+    """Whether a sentence behind the answer names its value next to a denying word of a language without a pack."""
+    assert extraction.span is not None
+    first = extraction.span[1]
+    own = _own(extraction)
+    return any(
+        any(_plain(value.text) & own for value in _named(text[start:stop]))
+        and denies_uncovered(text[start:stop])
+        for start, stop in _parts(text, first, min(end, first + _FAR))
+    )
 
 
 def _parts(text: str, first: int, last: int) -> Iterator[tuple[int, int]]:

@@ -102,7 +102,7 @@ equals = pattern(
 
 # Anything but commands that could be a word.
 words = pattern(
-    r"(?<![\\\w])[^\W\d_]{2,}|[\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]", 0
+    r"(?<![\\\w])[^\W\d_]{2,}|[\u0900-\u0dff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]", 0
 )
 
 # Right before a value: it is offered beside something else.
