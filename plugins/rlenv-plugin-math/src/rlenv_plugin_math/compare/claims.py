@@ -49,9 +49,12 @@ def _measured(args: tuple[Node, ...], ops: tuple[str, ...]) -> tuple[Node, ...]:
     last = args[-1]
     if "~" not in ops or not isinstance(last, Quantity) or last.unit in _SHARES:
         return args
-    if any(isinstance(arg, Quantity | Text) or symbols(arg) for arg in args[:-1]):
+    if any(isinstance(arg, Quantity) for arg in args[:-1]):
         return args
-    return tuple(arg if arg is last else Quantity(arg, last.unit) for arg in args)
+    return tuple(
+        arg if arg is last or isinstance(arg, Text) or symbols(arg) else Quantity(arg, last.unit)
+        for arg in args
+    )
 
 
 def _vacuous(args: tuple[Node, ...]) -> bool:

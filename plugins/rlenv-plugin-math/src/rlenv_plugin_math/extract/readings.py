@@ -37,7 +37,7 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         text = re.sub(r"~~[^~]*~~", " ", text).strip()  # struck out, so withdrawn
     if "cancel{" in text or "\\sout{" in text:
         text = re.sub(r"\\(?:[bx]?cancel|sout)\{[^{}]*\}", " ", text).strip()
-    text = _without_rejected(text)
+    text = without_rejected(text)
     chosen = _selected(text)
     if chosen:
         return (chosen,), False
@@ -63,7 +63,7 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
     return tuple(tried), False
 
 
-def _without_rejected(text: str) -> str:
+def without_rejected(text: str) -> str:
     """Without what stands behind a semicolon and only rejects other values: "42; 41 is wrong"."""
     for mark in re.finditer("[;；؛]", text):
         head, rest = text[: mark.start()].rstrip(), text[mark.end() :].strip()

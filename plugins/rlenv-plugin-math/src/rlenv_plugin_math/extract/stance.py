@@ -13,7 +13,7 @@ from rlenv_plugin_math.languages import denies_uncovered, holds_any
 from . import wording
 from .found import Claim, Extraction
 from .patterns import pattern
-from .readings import stated_value
+from .readings import stated_value, without_rejected
 from .sentences import sentences
 from .statements import statements
 from .values import values
@@ -37,35 +37,41 @@ _wrong_before = pattern(
     rf"\b(?:<<wrong>>)\s+(?:\w+\s+)?{_NOUN}\b{_LINK}\s*\Z"
     rf"|\b{_NOUN}\s+(?:(?:that|which)\s+)?(?:{_BE}\s+)?(?:<<wrong>>)\s*(?:is|are|was|would\s+be|:|：|=|—|–)\s*\Z"
     r"|\b(?:is\s+wrong|that\s+is\s+wrong|i\s+take\s+it\s+back)\s+is\s*\Z"
+    r"|\bi\s+(?:\w+\s+)?doubt\b[^\d,;]*\Z"
     r"|\b(?:reject|discard|exclude|eliminate|dismiss|disregard|rule\s+out|ruled\s+out)(?:s|ed|ing)?\s+(?:the\s+)?(?:(?:<<answers>>|option|choice)\s+)?(?:of\s+)?\s*\Z"
 )
 
 _reported = pattern(
-    r"\b(?<!no )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b[^\d$\\,;:]*(?:,?\s+that)?[^\d$\\,;:]*\Z"
+    r"\b(?<!no )(?:<<reporters>>)\b(?:\s+(?!not\b|n['’]t)[^\W\d_]+){0,4}?\s+(?:<<says>>)\b,?[^\d$\\,;:]*(?:,?\s+that)?[^\d$\\,;:]*\Z"
     r"|\b(?:<<reporters>>|you|they)\s+(?:\w+\s+)?(?:would|might|may|could|will)\s+(?:\w+\s+){0,3}?(?:<<says>>|answer|guess|state|get|put|reply|respond)\b[^\d$\\,;:]*\Z"
+    r"|\b(?:<<says>>)\s+(?:[^\W\d_]+\s+){0,2}?(?:<<reporters>>)\b[^\d$\\,;:]*\Z"
     r"|\baccording\s+to\s+(?:my|some|many|his|her|their|a|an|the)\s+(?:\w+\s+)?(?:<<reporters>>)\b,?[^\d$\\,;:]*(?:,[^\d$\\,;:]*)?\Z"
     r"|\b(?:it|this|that|answer)\s+(?:is|was|has\s+been)\s+(?:\w+\s+)?(?:claimed|said|believed|thought|assumed|reported|rumou?red|suggested)\b[^\d$\\,;:]*\Z"
     r"|\b(?:claimed|alleged|rumou?red|so-called|supposed)\s+(?:answer|result|solution|value)\b[^\d$\\,;:]*\Z"
 )
 _reporter_before = pattern(r"\b(?:<<reporters>>)\b[^\d.,;:]{0,24}\Z")
 _says_behind = pattern(
-    r"[\s$*)\]}\"”」]*(?:(?:and|that|,|would|might|is|to)\s+)*(?:says?|said|would\s+say|think|thinks)\b"
+    r"[\s$*)\]}\"”」]*(?:(?:and|that|,|would|might|is|to|[^\x00-\x7f]\w*|\w*[^\x00-\x7f]\w*)\s+)*(?:says?|said|would\s+say|think|thinks)\b"
 )
 
 _counterfactual = pattern(
-    r"\bif\s+it\s+were\b|\bif\b[^.!?\n]*\b(?:were|weren['’]t|wasn['’]t|had|hadn['’]t)\b|(?:\A|,\s*)\s*(?:had|were)\b|\b(?:suppos|imagin|pretend)\w*\b[^.!?\n]*\b(?:were|had)\b"
+    r"\bif\s+it\s+were\b|\bif\b[^.!?\n]*\b(?:were|weren['’]t|wasn['’]t|had|hadn['’]t)\b|(?:\A|,\s*)\s*(?:had|were)\b|\bwhere\b[^.!?\n]*\bwere\b|\bif\b[^.!?\n]*,|\b(?:suppos|imagin|pretend)\w*\b[^.!?\n]*\b(?:were|had)\b"
 )
 _would_be = pattern(
     rf"\b{_NOUN}\b[^\d,;]{{0,24}}\b(?:would|could|might)\s+(?:\w+\s+)?(?:be|have|become|equal|come)\b[^\d]{{0,24}}\Z"
+    rf"|\bwould\s+be\b[^\d,;]{{0,16}}\b{_NOUN}\b[^\d,;]{{0,12}}\Z"
 )
 _noun_near = pattern(rf"\b{_NOUN}\b[^\d]{{0,32}}\Z")
-_if_behind = pattern(r"[^.!?\n]*\b(?:if\s+it\s+were\b|(?:if|had|were)\b[^.!?\n]*\b(?:were|had|been)\b)")
+_if_behind = pattern(r"[^.!?\n]*\b(?:if\s+it\s+were\b|(?:if|had|were)\b)")
 
 _subject = rf"(?:\b(?:<<answers>>|it|that|this|option|choice|letter)\b(?:\s+(?!is\b|not\b)[^\W\d_]+){{0,3}}?(?:\s+(?:{_BE}|can)\b|['’]s)?|(?:\A|[,:;—–]|\b(?:but|so|and|hence|thus|therefore|actually|no|sorry|well|wait)\b)(?:\s*{_BE}\b)?)"
 _not_before = pattern(
     rf"{_subject}(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|\bnever|\bcannot)\b\s*{_LATER}(?:(?:be|equal|equals|equal\s+to|is)\b\s*)*(?:the\s+number\s+|the\s+value\s+|option\s+)?\Z"
     r"|\b(?:do\s+not|don['’]t|no\s+longer)\s+(?:think|believe)\b[^\d,;]*\Z"
-    rf"|\b(?:wrong|false|incorrect|untrue|mistaken|mistake|not\s+(?:true|correct|right|the\s+case))\s+(?:that|to)\b[^\d,;]{{0,40}}\Z|\b(?:{_NOUN})\b[^\d.,;]{{0,16}}\b(?:differs\s+from|is\s+different\s+from|other\s+than|anything\s+but)\s*\Z"
+    rf"|\b{_NOUN}\b[^\d.,;]{{0,16}}\b(?:differs\s+from|(?:is|was)\s+(?:different\s+from|other\s+than|anything\s+but))\s*\Z"
+)
+_wrong_that = pattern(
+    r"\b(?:wrong|false|incorrect|untrue|mistaken|mistake|error|not\s+(?:true|correct|right|the\s+case))\s+(?:that|to)\b[^\d,;]{0,40}\Z"
 )
 _over = pattern(
     r"[\s$*)\]}\"”」]*(?:\\?%|°)?(?:\s*(?!not\b|but\s+also)[^\W\d_]+\b){0,2}?[\s$*)\]}]*(?:[.!,;:。！،؛।۔—–(]|\Z|\b(?:but|because|since|as|and|either|at\s+all|after\s+all|anymore|it|here|though|however|in\s+fact|so)\b)"
@@ -74,21 +80,25 @@ _over = pattern(
 _STOP = r"(?=\s*(?:answer|solution|result|value|number|choice|option|one|either|here|after\s+all|at\s+all|anymore|though|however)?\s*(?:[.,;:!。！）)—–।۔]|\Z|because|since|as\b|but\b|and\b|so\b))"
 _denied_after = pattern(
     rf"[\s$*)\]}}\"”」\\]*(?:[^\W\d_]+\s+)??(?:,\s*)?(?:(?:{_BE})\s+(?:{_BE}\s+)*{_LATER}(?:[^\W\d_]+\s+)?(?<!not\s)(?:<<wrong>>|wrong\s+{_NOUN}|rejected|excluded|ruled\s+out|discarded|out\s+of\s+the\s+question)\b(?!\s+(?:to|if|for|unless|when|sign|that)\b)"
-    rf"|(?:(?:{_BE}|can|do|does|did)(?:\s+is)*\s*(?:\bnot|n['’]t|never)|cannot|can\s+not|can['’]t)\s+{_LATER}(?:be\s+)?{_LATER}(?:(?:the|an?|my|our)\s+)?(?:(?:right|correct|final|true|valid|actual|real|desired|sought)\s+)*(?:answer|solution|result|it|so|the\s+case|possible|acceptable|what\s+(?:we|i|the|was)|<<right>>){_STOP}"
+    rf"|(?:(?:{_BE}|can|do|does|did)(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|never)|cannot|can\s+not|can['’]t)\s+{_LATER}(?:be\s+)?{_LATER}(?:(?:the|an?|my|our|d(?:ie|as|er)|l[aeo]|el|il|una?|une|u[mn]a?)\s+)?(?:(?:right|correct|final|true|valid|actual|real|desired|sought)\s+)*(?:answer|solution|result|it|so|the\s+case|possible|acceptable|what\s+(?:we|i|the|was)|<<right>>){_STOP}"
     r"|(?:does|do|did)(?:n['’]t|\s+not)\s+(?:work|satisfy|hold|fit|check|solve|match|make\s+sense|add\s+up|answer)\b"
+    rf"|[—–-]\s*not\s+(?:an?\s+|the\s+)?(?:correct|right)\s+{_NOUN}\b"
     rf"|[—–-]?\s*wrong\s+{_NOUN}\s*(?:[.!,;。)）।۔]|\Z)"
     r"|fails\b|is\s+not\s+it\b|(?:is\s+)*wrong\b\s*(?:[.!,;。।۔]|\Z))"
 )
 _elsewhere = pattern(
     r"\b(?:if|unless|whether|suppos\w*|assum\w*|imagine|without|had|were|question|claim|saying|many|some|students?|people|might|would|forgot\w*|forget\w*|when|why|avoid)\b"
 )
-_reverted = pattern(r"\b(?:wrong|mistake|error|false|incorrect|nonsense|not\s+true)\b")
 
 
 def mentioned(text: str, start: int, end: int) -> bool:
     """Whether the sentence around ``text[start:end]`` only mentions that value: as wrong, as what others say, or under a counterfactual."""
+    if not holds_any("mention", text[max(0, start - _LEAD) : end + 120]):
+        return False
     whole = _ends().split(text[max(0, start - _LEAD) : start])[-1].rstrip(_OPENERS.replace(":", ""))
     lead = _turns().split(whole)[-1].rstrip(" \t$\\([{*_\"“«「")
+    if _denied_after().match(text, end):
+        return True
     if not lead.strip():
         return False
     if _wrong_before().search(lead) or _reported().search(lead.rstrip(" ::：")):
@@ -103,31 +113,35 @@ def _is_hypothetical(text: str, start: int, after: str) -> bool:
     """Whether a value is what the answer would be if something else were so."""
     whole = _sentences().split(text[max(0, start - _LEAD) : start])[-1]
     lead = re.split(r"[,;]\s*but\b", whole)[-1].rstrip(" \t$\\([{*_\"“«「")
+    if re.match(r"[\s$*)]*would be\b", after):
+        return bool(_noun_near().search(lead))
     if _counterfactual().search(lead):
         return bool(_would_be().search(lead)) or (
             "if it were" in lead.lower() and bool(_noun_near().search(lead))
         )
-    if re.search(r"\bif\b", lead) and re.match(r"[\s$*)]*would be\b", after):
-        return bool(_noun_near().search(lead))
     return bool(_would_be().search(lead) and _if_behind().match(after))
 
 
 def only_mentioned(text: str, claim: Claim) -> bool:
     """`mentioned` of the value that a claim states."""
+    if not holds_any("mention", text[max(0, claim.start - _LEAD) : claim.end + 120]):
+        return False
     return mentioned(text, *_place(text, claim))
 
 
 def _place(text: str, claim: Claim) -> tuple[int, int]:
     """Where the value of a claim is, which may be a whole sentence."""
     content = text[claim.start : claim.end]
-    stated = _named(content) if " " in content else []
-    if not stated or claim.how == "boxed":
+    if " " not in content or claim.how == "boxed":
         return claim.start, claim.end
-    chosen = stated[0]
+    content = without_rejected(content)
+    stated = _named(content)
     if len(stated) > 1:
         said, _ = stated_value(content)
-        chosen = next((v for v in stated if said and v.text == said), stated[-1])
-    return claim.start + chosen.start, claim.start + chosen.end
+        stated = [v for v in stated if said and v.text.strip("()") == said.strip("()")]
+    if not stated:
+        return claim.start, claim.start + len(content)
+    return claim.start + stated[0].start, claim.start + stated[0].end
 
 
 def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
@@ -135,9 +149,12 @@ def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
     assert extraction.span is not None
     first = extraction.span[1]
     last = min(end, first + _FAR)
-    if not holds_any("denial", text[first:last]):
+    if last - first < 4 or not holds_any("denial", text[first:last]):
         return None
     own = _own(extraction)
+    tail = _MARKUP.sub("", text[first:last])
+    if not any(_MARKUP.sub("", form) in tail for form in own) and not _denied_after().match(text, first, last):
+        return None
     at = first if _denied_after().match(text, first, last) else None
     for start, stop in _parts(text, first, last):
         if any(_denies(text[start:stop], value, own) for value in _named(text[start:stop])):
@@ -189,9 +206,13 @@ def _denies(sentence: str, value: Claim, own: frozenset[str]) -> bool:
     lead = before.rstrip(" \t$\\([{*_\"“«「")
     if before.count('"') % 2 or "“" in before:
         return False
+    if _wrong_before().search(lead):
+        return True
+    if _wrong_that().search(lead) and "if" not in lead.lower().split():
+        return True
     if _elsewhere().search(lead) and not re.search(r"\b(?:do not|don['’]t) (?:think|believe)\b", lead):
         return False
-    if _wrong_before().search(lead) or (_not_before().search(lead) and _over().match(after)):
+    if _not_before().search(lead) and _over().match(after):
         return True
     if wording.refused().search(lead):
         return False

@@ -32,6 +32,7 @@ _withdrawal = pattern(
     r"|\bno[,.!]?\s+wait\b|(?:^|[.!。！—–\n(])\s*(?:no|<<wrong>>)\b\s*(?=[.!。！)\n]|$)"
     r"|(?:^|[.!。！—–\n(])\s*(?:\w+\s?[,!]\s*){0,2}(?:this\s+|that\s+)?(?:is\s+)+(?:<<wrong>>)\b"
 )
+_other_value = pattern(r"[;；؛]\s*[$(]*[-\d.,/]*\d[\s$)]*\Z", 0)
 _elsewhere = pattern(r"\b(?:<<supposing>>)\b|\b(?:since|because)\b[^.!?\n]*\d")
 # Words that let the answer stand after all: "Yes, the answer is correct".
 _affirmation = pattern(
@@ -46,7 +47,7 @@ _guess = pattern(
     r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?:\s+(?!as\b|found\b|seen\b|\w+(?:ed|en)\b)[^\W\d_]+){0,2}(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"
     r"|[\d})$*]\s+(?:could|might|may)\s+be(?=\s*(?:[^\x00-\x7f]|[.,]|\Z))"
 )
-_others_doubt = pattern(r"\b(?:you|your|if|when|in\s+case|students|people|why|no\s+doubt|without)\b")
+_others_doubt = pattern(r"\b(?:you|your|if|when|in\s+case|why|no\s+doubt|without)\b")
 _clause = pattern(r"[,;:.!?。！？\n]|\b(?:so|therefore|thus|hence|then|since|because|that)\b")
 
 
@@ -62,7 +63,7 @@ def doubted(text: str, first: int, last: int, end: int, *, spoken: bool) -> bool
     stop = sentence_end(text, last, end)
     around = f"{lead} {text[first:last] if spoken else ''} {text[last : min(stop, last + 120)]}"
     behind = text[stop : sentence_end(text, min(stop + 1, end), end)]
-    if _guess().search(around) or _unsure().search(f"{around}; {behind[:120]}"):
+    if _guess().search(around) or _unsure().search(around) or _doubts_it(behind[:120]):
         return True
     return any(_doubts_it(text[slice(*s)]) for s in sentences(text, stop, min(end, last + _FAR)))
 
@@ -88,5 +89,7 @@ def _is_aside(tail: str, mark: re.Match[str]) -> bool:
         before.count(a) > before.count(b) for a, b in ("“”", "«»", "„“", "「」")
     ):
         return True
+    if _other_value().search(before):
+        return True  # "42; 41 is wrong": it is that value that is taken back
     start = max(map(before.rfind, ".!?\n。！？"))
     return _elsewhere().search(tail, start + 1, mark.end()) is not None

@@ -62,7 +62,7 @@ then = pattern(r"\b(?:<<then>>)\b")
 
 # A number in words; "one" alone is more often a pronoun.
 number_words = pattern(
-    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>)|\s+and\s+an?\s+(?:<<parts>>))?(?![\w-])"
+    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|and\s+an?\s+(?:<<parts>>)|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>)|\s+and\s+an?\s+(?:<<parts>>))?(?![\w-])"
 )
 
 # "one out of six", "1 in 6": a chance.
@@ -73,7 +73,7 @@ chance = pattern(r"\b(?:chances?|probability|odds|likelihood|out\s+of)\b")
 
 # What begins the choice among candidates: "x = 1 or 3; since x > 2, x = 3".
 selection = pattern(
-    r"[;；؛]|,\s*(?:(?:and|but)\s+)?(?=(?:since|because|as|given\s+that|only)\b)|[.。]\s*(?=(?:since|because|as|only|[a-z]\s?[<>])\b)"
+    r"[;；؛]|,\s*(?:[^\W\d_]{1,4}\s+)?(?=(?:since|because|as|given\s+that|only)\b|[a-z]\s?[<>])|[.。]\s*(?=(?:since|because|as|only|[a-z]\s?[<>])\b)"
 )
 selects = pattern(
     r"\b(?:since|because|as|so|only|must|given|therefore|thus|hence|then|positive|negative|take|choose|keep|select)\b|[<>≤≥]|\\(?:le|ge|lt|gt)q?\b"
@@ -141,7 +141,7 @@ bold_subject = pattern(
 
 # "(C) is wrong": a choice that is spoken of and not chosen.
 denied_option = pattern(
-    r"(?:(?i:option|choice)\s+)?\(?[A-J]\)?\s+(?:(?:is|was|seems)\s+(?:not|never|wrong|incorrect|false|impossible)|is(?:n['’]t)|cannot|can['’]t|ignores|misses|forgets|overlooks|omits|violates|fails|contradicts)\b",
+    r"(?:(?i:options?|choices?)\s+)?(?:\(?[A-J]\)?\s*(?:,|and|or|nor)\s*)*\(?[A-J]\)?\s+(?:(?:is|was|are|were|seems)(?:\s+is)*\s+(?:not|never|wrong|incorrect|false|impossible)|is(?:n['’]t)|cannot|can['’]t|ignores|misses|forgets|overlooks|omits|violates|fails|contradicts)\b",
     0,
 )
 

@@ -127,7 +127,7 @@ def spoken(text: str) -> list[str]:
         if not hits.keys().isdisjoint(losers) and re.search(script, text):
             hits[name] += sum(hits.pop(loser, 0) for loser in losers)
     uncovered = [(hits.pop(name), name) for name in known.uncovered & hits.keys()]
-    if uncovered and max(uncovered)[0] > max(hits.values(), default=0):
+    if uncovered and max(uncovered)[0] > max([1, *hits.values()]):
         return [UNCOVERED]
     return [name for name, _ in hits.most_common()] if hits.keys() - {"en"} else []
 
@@ -136,7 +136,7 @@ def denies_uncovered(text: str) -> bool:
     """Whether a sentence in a language without a pack has a word that denies."""
     known = _recognized()
     spaced = not known.denies.isdisjoint(word.decode("utf-8", "replace") for word in _words(text))
-    return spaced or any(len(word) > 1 and word in text for word in known.denies if not word[0] < "\u0d80")
+    return spaced or any(word in text for word in known.denies if word[0] > "\u0590")
 
 
 def holds_any(kind: str, text: str) -> bool:
@@ -179,7 +179,7 @@ def _recognized() -> _Recognized:
         for word in rest.encode().split():
             words.setdefault(word, []).append(name)
     foreign = frozenset(word for word, names in words.items() if "en" not in names)
-    needed = {kind: frozenset(kinds[kind]["en"].encode().split()) for kind in ("takeback", "doubt", "denial")}
+    needed = {kind: frozenset(kinds[kind]["en"].encode().split()) for kind in ("takeback", "doubt", "denial", "mention")}
     over = tuple(
         (name, tuple(losers.split(",")), script)
         for name, rest in kinds["over"].items()
@@ -224,7 +224,7 @@ def _apart(text: str, edits: list[_Edit]) -> Iterator[_Edit]:
         if start < at or start == end == at:
             continue
         before, after = last if start == at else text[start - 1 : start], text[end : end + 1]
-        opens = text[max(0, start - 3) : start].rstrip(" \n*")[-1:] in (".", "!", "?")
+        opens = text[max(0, start - 3) : start].rstrip(" \n*")[-1:] in (*".!?۔।",)
         lead = "" if not before or before in ' \n\t({[$*"' or english[:1] in ",;:?. " else " "
         closed = not after or after in ' \n\t.,;:!?)}]。，！？*"' or english[-1:] == " "
         tail = "" if closed else " "
