@@ -13,10 +13,11 @@ from rlenv_plugin_math.equal import Equal
 from rlenv_plugin_math.extract import extract
 from rlenv_plugin_math.languages import holds_any, pack, read
 from rlenv_plugin_math.languages.packs import DATA
+from rlenv_plugin_math.limits import words_of
 
 ROWS = Path(__file__).parent / "languages"
-LANGUAGES = (
-    "ar bn de en es fa fr ha hi id it ja ko mr pa pl pt ru sw ta te tl tr ur vi zh".split()
+LANGUAGES = sorted(
+    words_of("ar bn de en es fa fr ha hi id it ja ko mr pa pl pt ru sw ta te tl tr ur vi zh")
 )
 
 
@@ -108,7 +109,15 @@ def test_the_span_is_where_the_answer_was() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["Die Antwort ist nicht 5, sondern 7. ", "答案是5，不是7。", "12个", "oder ", "this is not ", "উত্তর 5 নয়। ", "het antwoord is niet 5. "],
+    [
+        "Die Antwort ist nicht 5, sondern 7. ",
+        "答案是5，不是7。",
+        "12个",
+        "oder ",
+        "this is not ",
+        "উত্তর 5 নয়। ",
+        "het antwoord is niet 5. ",
+    ],
 )
 def test_reading_grows_with_the_length_alone(piece: str) -> None:
     read_ = read(piece * 2_000 + " Antwort")

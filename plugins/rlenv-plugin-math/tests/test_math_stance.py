@@ -48,7 +48,10 @@ def test_a_denial_of_another_value_withdraws_nothing(place: str, denial: str) ->
 
 @pytest.mark.parametrize("denial", DENIALS)
 def test_an_answer_that_is_affirmed_again_stands(denial: str) -> None:
-    assert score("42", f"\\boxed{{42}}\n{denial % '42'} No, it holds: the answer is 42.") == 1.0
+    assert (
+        score("42", f"\\boxed{{42}}\n{denial % '42'} Once more from the start: the answer is 42.")
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,11 @@ def _spelled(
 
 def restated(answer: str) -> tuple[str, str] | None:
     """A value and the same one in another unit or form: "12 cm (120 mm)", "0.5 (i.e. 50%)"."""
-    if len(answer) > _RESTATED or not answer.rstrip(" .*$").endswith((")", "）")):
+    if (
+        len(answer) > _RESTATED
+        or not answer.rstrip(" .*$").endswith((")", "）"))
+        or "\\text" in answer
+    ):
         return None
     mark = _restatement().fullmatch(answer.replace("**", ""))
     return (readings(mark[1].strip())[0][-1], mark[2].strip()) if mark else None
@@ -133,7 +137,7 @@ def restated(answer: str) -> tuple[str, str] | None:
 
 _RESTATED = 120  # characters of a value and its restatement
 _restatement = pattern(
-    r"([^()（）]*?[\d\\½⅓⅔¼¾][^()（）]*?)(?:\s+|(?<=\d))[(（]\s*(?:(?:i\.?e\.?|that\s+is|or|which\s+is|equivalently|about|approximately|approx\.?|roughly|=|≈|\\approx)[\s,:]*)*([^()（）=]*?\d[^()（）=]*)[)）][\s.$]*"
+    r"([^()（）]*?[\d\\½⅓⅔¼¾][^()（）]*?)(?:\s+|(?<=\d))[(（]\s*(?:(?:i\.?e\.?|that\s+is|or|which\s+is|equivalently|about|approximately|approx\.?|roughly|=|≈|\\approx)[\s,:]*)*([^()（）=,;]*?\d[^()（）=,;]*)[)）][\s.$]*"
 )
 
 

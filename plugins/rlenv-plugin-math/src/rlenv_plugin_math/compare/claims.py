@@ -12,7 +12,21 @@ from rlenv_plugin_math.compare.walk import bind, symbols, walk
 from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.limits import words_of
-from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Quantity, Ratio, Rel, Sym, Text
+from rlenv_plugin_math.tree import (
+    Add,
+    Big,
+    Call,
+    Div,
+    Mul,
+    Neg,
+    Node,
+    Num,
+    Quantity,
+    Ratio,
+    Rel,
+    Sym,
+    Text,
+)
 
 _MEASURED = words_of("sin cos tan cot sec csc abs norm det arg re im max min gcd lcm")
 _UNKNOWN_LETTERS = frozenset("xyt")

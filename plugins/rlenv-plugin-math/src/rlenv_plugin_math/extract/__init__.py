@@ -23,6 +23,9 @@ from .withdrawn import doubted, withdrawn
 __all__ = ["AMBIGUOUS", "FOUND", "RUNGS", "Extraction", "extract", "nothing", "readings"]
 
 _AUTO = ("boxed", "answer-tag", "json", "statement", "hash", "result", "bare", "bold", "closing")
+_FILTERED = frozenset(
+    {"statement", "result", "closing"}
+)  # rungs that leave out what is only mentioned
 _EXPLICIT = frozenset({"boxed", "answer-tag", "json", "statement", "hash"})
 
 
@@ -82,7 +85,8 @@ def _first(
         spoken = extraction.how not in ("boxed", "answer-tag", "hash", "json")
         if (first, last) == (start, end) and not spoken:
             return extraction  # the common case, worth a short way
-        if only_mentioned(text, Claim(extraction.answers[-1], first, last, extraction.how)):
+        own = Claim(extraction.answers[-1], first, last, extraction.how)
+        if rung not in _FILTERED and only_mentioned(text, own):
             return nothing("the answer is only mentioned", state=AMBIGUOUS, how=extraction.how)
         again = withdrawn(text, first + 1 if spoken else last, end)
         if again is None:

@@ -84,7 +84,11 @@ def _selected(text: str) -> str | None:
         return None
     candidates = [v.text for v in values(before) if not wording.compared().search(v.text)]
     named = {_value(part) for each in candidates for part in re.split(r"\bor\b|,|\\text", each)}
-    signed = {_value(each).lstrip("±").replace("\\pm", "").strip() for each in candidates if "±" in each or "\\pm" in each}
+    signed = {
+        _value(each).lstrip("±").replace("\\pm", "").strip()
+        for each in candidates
+        if "±" in each or "\\pm" in each
+    }
     named |= signed | {f"-{each}" for each in signed}
     stated = [v for v in values(rest) if not wording.compared().search(v.text)]
     if not stated or len(named - {""}) < 2 or _value(stated[-1].text) not in named:

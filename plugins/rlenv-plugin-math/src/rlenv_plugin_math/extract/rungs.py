@@ -44,7 +44,7 @@ def _settled(text: str, every: list[Claim], empty: str) -> Extraction | None:
     """One answer of the claims of one kind, without those that only hold the place of one."""
     claims = [c for c in every if not is_placeholder(c.text)]
     if len(claims) > 1:
-        claims = [c for c in claims if not only_mentioned(text, c)] or claims
+        claims = [c for c in claims[:-1] if not only_mentioned(text, c)] + claims[-1:]
     if claims:
         return settle(text, claims)
     return nothing(empty, state=EMPTY, how=every[0].how) if every else None
@@ -55,9 +55,7 @@ def statement(text: str, start: int, end: int) -> Extraction | None:
     every = statements(text, start, end)
     if every and not any(c.text for c in every):
         return nothing("nothing follows an announcement", state=EMPTY, how="statement")
-    claims = [
-        c for c in every if c.text and not refuses(c.text) and not only_mentioned(text, c)
-    ]
+    claims = [c for c in every if c.text and not refuses(c.text) and not only_mentioned(text, c)]
     firm = [c for c in claims[1:] and claims if not supposed(text, c)]
     return _announced(text, firm or claims) if claims else None
 

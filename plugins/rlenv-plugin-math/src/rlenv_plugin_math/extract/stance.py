@@ -20,7 +20,7 @@ from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
 _LEAD = 240  # characters before a value that are read
-_OPENERS = " \t$\\([{*_\"“«「:："
+_OPENERS = ' \t$\\([{*_"“«「:：'
 _MARKUP = re.compile(r"[\s$*,.;!?()\[\]{}]|\\(?:left|right|text|mathrm|[()\[\],;:! ])|\\")
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 
@@ -38,6 +38,7 @@ _wrong_before = pattern(
     rf"|\b{_NOUN}\s+(?:(?:that|which)\s+)?(?:{_BE}\s+)?(?:<<wrong>>)\s*(?:is|are|was|would\s+be|:|：|=|—|–)\s*\Z"
     r"|\b(?:is\s+wrong|that\s+is\s+wrong|i\s+take\s+it\s+back)\s+is\s*\Z"
     r"|\bi\s+(?:\w+\s+)?doubt\b[^\d,;]*\Z"
+    r"|\b(?:do\s+not|don['’]t|no\s+longer)\s+(?:think|believe)\b[^\d,;]*\Z"
     r"|\b(?:reject|discard|exclude|eliminate|dismiss|disregard|rule\s+out|ruled\s+out)(?:s|ed|ing)?\s+(?:the\s+)?(?:(?:<<answers>>|option|choice)\s+)?(?:of\s+)?\s*\Z"
 )
 
@@ -67,7 +68,6 @@ _if_behind = pattern(r"[^.!?\n]*\b(?:if\s+it\s+were\b|(?:if|had|were)\b)")
 _subject = rf"(?:\b(?:<<answers>>|it|that|this|option|choice|letter)\b(?:\s+(?!is\b|not\b)[^\W\d_]+){{0,3}}?(?:\s+(?:{_BE}|can)\b|['’]s)?|(?:\A|[,:;—–]|\b(?:but|so|and|hence|thus|therefore|actually|no|sorry|well|wait)\b)(?:\s*{_BE}\b)?)"
 _not_before = pattern(
     rf"{_subject}(?:\s+is)*\s*{_LATER}(?:\bnot|n['’]t|\bnever|\bcannot)\b\s*{_LATER}(?:(?:be|equal|equals|equal\s+to|is)\b\s*)*(?:the\s+number\s+|the\s+value\s+|option\s+)?\Z"
-    r"|\b(?:do\s+not|don['’]t|no\s+longer)\s+(?:think|believe)\b[^\d,;]*\Z"
     rf"|\b{_NOUN}\b[^\d.,;]{{0,16}}\b(?:differs\s+from|(?:is|was)\s+(?:different\s+from|other\s+than|anything\s+but))\s*\Z"
 )
 _wrong_that = pattern(
@@ -96,12 +96,12 @@ def mentioned(text: str, start: int, end: int) -> bool:
     if not holds_any("mention", text[max(0, start - _LEAD) : end + 120]):
         return False
     whole = _ends().split(text[max(0, start - _LEAD) : start])[-1].rstrip(_OPENERS.replace(":", ""))
-    lead = _turns().split(whole)[-1].rstrip(" \t$\\([{*_\"“«「")
+    lead = _turns().split(whole)[-1].rstrip(' \t$\\([{*_"“«「')
     if _denied_after().match(text, end):
         return True
     if not lead.strip():
         return False
-    if _wrong_before().search(lead) or _reported().search(lead.rstrip(" ::：")):
+    if _wrong_before().search(lead) or _reported().search(lead.rstrip(" :：")):
         return True
     after = text[end : end + 120]
     if _reporter_before().search(lead) and _says_behind().match(after):
@@ -112,7 +112,7 @@ def mentioned(text: str, start: int, end: int) -> bool:
 def _is_hypothetical(text: str, start: int, after: str) -> bool:
     """Whether a value is what the answer would be if something else were so."""
     whole = _sentences().split(text[max(0, start - _LEAD) : start])[-1]
-    lead = re.split(r"[,;]\s*but\b", whole)[-1].rstrip(" \t$\\([{*_\"“«「")
+    lead = re.split(r"[,;]\s*but\b", whole)[-1].rstrip(' \t$\\([{*_"“«「')
     if re.match(r"[\s$*)]*would be\b", after):
         return bool(_noun_near().search(lead))
     if _counterfactual().search(lead):
@@ -152,8 +152,10 @@ def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
     if last - first < 4 or not holds_any("denial", text[first:last]):
         return None
     own = _own(extraction)
-    tail = _MARKUP.sub("", text[first:last])
-    if not any(_MARKUP.sub("", form) in tail for form in own) and not _denied_after().match(text, first, last):
+    tail = _MARKUP.sub("", _FRACTION.sub(r"\1/\2", text[first:last]))
+    if not any(_MARKUP.sub("", form) in tail for form in own) and not _denied_after().match(
+        text, first, last
+    ):
         return None
     at = first if _denied_after().match(text, first, last) else None
     for start, stop in _parts(text, first, last):
@@ -161,7 +163,9 @@ def denied_behind(text: str, extraction: Extraction, end: int) -> int | None:
             at = stop
     if at is None:
         return None
-    again = any(_plain(c.text) & own for c in statements(text, at, end) if not only_mentioned(text, c))
+    again = any(
+        _plain(c.text) & own for c in statements(text, at, end) if not only_mentioned(text, c)
+    )
     return None if again else at
 
 
@@ -203,14 +207,14 @@ def _denies(sentence: str, value: Claim, own: frozenset[str]) -> bool:
     if not _plain(value.text) & own:
         return False
     before, after = sentence[: value.start], sentence[value.end :]
-    lead = before.rstrip(" \t$\\([{*_\"“«「")
+    lead = before.rstrip(' \t$\\([{*_"“«「')
     if before.count('"') % 2 or "“" in before:
         return False
     if _wrong_before().search(lead):
         return True
     if _wrong_that().search(lead) and "if" not in lead.lower().split():
         return True
-    if _elsewhere().search(lead) and not re.search(r"\b(?:do not|don['’]t) (?:think|believe)\b", lead):
+    if _elsewhere().search(lead):
         return False
     if _not_before().search(lead) and _over().match(after):
         return True

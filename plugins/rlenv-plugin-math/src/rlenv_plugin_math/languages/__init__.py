@@ -17,7 +17,16 @@ from rlenv_plugin_math.limits import words_of
 
 from .packs import DATA, Pack, pack
 
-__all__ = ["UNCOVERED", "Read", "denies_uncovered", "holds_any", "pack", "read", "spoken", "unhidden"]
+__all__ = [
+    "UNCOVERED",
+    "Read",
+    "denies_uncovered",
+    "holds_any",
+    "pack",
+    "read",
+    "spoken",
+    "unhidden",
+]
 
 _Edit = tuple[int, int, str]
 _HIDDEN = (
@@ -179,7 +188,10 @@ def _recognized() -> _Recognized:
         for word in rest.encode().split():
             words.setdefault(word, []).append(name)
     foreign = frozenset(word for word, names in words.items() if "en" not in names)
-    needed = {kind: frozenset(kinds[kind]["en"].encode().split()) for kind in ("takeback", "doubt", "denial", "mention")}
+    needed = {
+        kind: frozenset(kinds[kind]["en"].encode().split())
+        for kind in ("takeback", "doubt", "denial", "mention")
+    }
     over = tuple(
         (name, tuple(losers.split(",")), script)
         for name, rest in kinds["over"].items()
