@@ -35,8 +35,10 @@ def phrase(text: str) -> Node | None:
     if known is not None or " out of " not in text:
         return known
     top, _, bottom = text.partition(" out of ")
-    parts = _count(top), _count(bottom)
-    return Div(*parts) if parts[0] and parts[1] and parts[1] != Num(Fraction(0)) else None
+    part, whole = _count(top), _count(bottom)
+    if part is None or whole is None or whole == Num(Fraction(0)):
+        return None
+    return Div(part, whole)
 
 
 def _count(text: str) -> Node | None:

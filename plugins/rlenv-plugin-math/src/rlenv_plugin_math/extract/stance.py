@@ -20,6 +20,7 @@ from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
 _LEAD = 240  # characters before a value that are read
+_SHORTEST = 9  # characters of what can mention a value: "I doubt 5"
 _OPENERS = ' \t$\\([{*_"“«「:：'
 _MARKUP = re.compile(r"[\s$*,.;!?()\[\]{}]|\\(?:left|right|text|mathrm|[()\[\],;:! ])|\\")
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
@@ -91,10 +92,8 @@ _elsewhere = pattern(
 )
 
 
-def mentioned(text: str, start: int, end: int) -> bool:
+def _mentioned(text: str, start: int, end: int) -> bool:
     """Whether the sentence around ``text[start:end]`` only mentions that value: as wrong, as what others say, or under a counterfactual."""
-    if not holds_any("mention", text[max(0, start - _LEAD) : end + 120]):
-        return False
     whole = _ends().split(text[max(0, start - _LEAD) : start])[-1].rstrip(_OPENERS.replace(":", ""))
     lead = _turns().split(whole)[-1].rstrip(' \t$\\([{*_"“«「')
     if _denied_after().match(text, end):
@@ -123,10 +122,17 @@ def _is_hypothetical(text: str, start: int, after: str) -> bool:
 
 
 def only_mentioned(text: str, claim: Claim) -> bool:
-    """`mentioned` of the value that a claim states."""
-    if not holds_any("mention", text[max(0, claim.start - _LEAD) : claim.end + 120]):
+    """Whether a response only mentions the value of a claim: as wrong, as what others say, or under a counterfactual."""
+    around = text[_line(text, claim.start) : claim.end + 120]
+    if len(around) < _SHORTEST or not holds_any("mention", around):
         return False
-    return mentioned(text, *_place(text, claim))
+    return _mentioned(text, *_place(text, claim))
+
+
+def _line(text: str, at: int) -> int:
+    """Where the line that holds index ``at`` begins, or as far back as is read."""
+    far = max(0, at - _LEAD)
+    return max(far, text.rfind("\n", far, at))
 
 
 def _place(text: str, claim: Claim) -> tuple[int, int]:
