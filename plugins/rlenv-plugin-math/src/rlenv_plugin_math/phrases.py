@@ -42,7 +42,7 @@ def phrase(text: str) -> Node | None:
 
 
 def _count(text: str) -> Node | None:
-    """A whole number in digits or in words."""
+    """Read an integer in digits or in words."""
     if re.fullmatch(r"\d{1,20}", text):
         return Num(Fraction(int(text)))
     words = re.split(r"[\s-]+", text)

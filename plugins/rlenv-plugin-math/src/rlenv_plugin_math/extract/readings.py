@@ -64,7 +64,7 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
 
 
 def without_rejected(text: str) -> str:
-    """Without what stands behind a semicolon and only rejects other values: "42; 41 is wrong"."""
+    """Drop what is behind a semicolon and only rejects other values: "42; 41 is wrong"."""
     for mark in re.finditer("[;；؛]", text):
         head, rest = text[: mark.start()].rstrip(), text[mark.end() :].strip()
         if not head or not wording.words().search(rest):
