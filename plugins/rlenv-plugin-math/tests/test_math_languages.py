@@ -51,7 +51,7 @@ def test_rows_held_aside_are_judged_alike() -> None:
     assert len(wrong) <= len(every) // 20, wrong
 
 
-def test_rows_written_after_the_rules_are_judged_alike() -> None:
+def test_few_rows_of_the_open_table_are_judged_otherwise() -> None:
     """Denials, doubts, reports and hypotheses; restatements, selections and rejected options."""
     every = [row for group in rows("thirteenth").values() for row in group]
     paid = [row for row in every if row[2] == "wrong" and score(row[3], row[4]) > 0]
