@@ -1,4 +1,4 @@
-"""Answers in sixteen languages, row by row: announced, denied, doubted, taken back, corrected; commas, digits, counters."""
+"""Answers in twenty-six languages, row by row: announced, denied, doubted, taken back, corrected; commas, digits, counters."""
 
 from __future__ import annotations
 
@@ -13,26 +13,12 @@ from rlenv_plugin_math.equal import Equal
 from rlenv_plugin_math.extract import extract
 from rlenv_plugin_math.languages import holds_any, pack, read
 from rlenv_plugin_math.languages.packs import DATA
+from rlenv_plugin_math.limits import words_of
 
 ROWS = Path(__file__).parent / "languages"
-LANGUAGES = [
-    "ar",
-    "de",
-    "en",
-    "es",
-    "fr",
-    "hi",
-    "id",
-    "it",
-    "ja",
-    "ko",
-    "pl",
-    "pt",
-    "ru",
-    "tr",
-    "vi",
-    "zh",
-]
+LANGUAGES = sorted(
+    words_of("ar bn de en es fa fr ha hi id it ja ko mr pa pl pt ru sw ta te tl tr ur vi zh")
+)
 
 
 def rows(name: str) -> dict[str, list[list[str]]]:
@@ -47,8 +33,9 @@ def score(gold: str, response: str) -> float:
     return Equal().check(Attempt(Task("a question", answer=gold), response)).score
 
 
+OPEN = ("aside", "thirteenth")  # tables of which a share may be judged otherwise
 TUNED = rows("tuned")
-TABLES = {path.stem: rows(path.stem) for path in ROWS.glob("*.tsv") if path.stem != "aside"}
+TABLES = {path.stem: rows(path.stem) for path in ROWS.glob("*.tsv") if path.stem not in OPEN}
 
 
 @pytest.mark.parametrize(("name", "language"), [(n, la) for n in TABLES for la in TABLES[n]])
@@ -64,9 +51,19 @@ def test_rows_held_aside_are_judged_alike() -> None:
     assert len(wrong) <= len(every) // 20, wrong
 
 
+def test_few_rows_of_the_open_table_are_judged_otherwise() -> None:
+    """Denials, doubts, reports and hypotheses; restatements, selections and rejected options."""
+    every = [row for group in rows("thirteenth").values() for row in group]
+    paid = [row for row in every if row[2] == "wrong" and score(row[3], row[4]) > 0]
+    refused = [row for row in every if row[2] == "right" and score(row[3], row[4]) < 1]
+    wrongs = sum(row[2] == "wrong" for row in every)
+    assert len(paid) <= 0.01 * wrongs, paid
+    assert len(refused) <= 0.02 * (len(every) - wrongs), refused
+
+
 def test_every_language_has_a_pack_and_rows() -> None:
     assert sorted(path.stem for path in DATA.glob("*.toml")) == LANGUAGES
-    assert set(LANGUAGES) <= set(TUNED)
+    assert set(LANGUAGES) <= set(TUNED) | set(TABLES["twelfth"])
     assert {pack(name).name for name in LANGUAGES if name != "en"} == set(LANGUAGES) - {"en"}
 
 
@@ -112,7 +109,15 @@ def test_the_span_is_where_the_answer_was() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["Die Antwort ist nicht 5, sondern 7. ", "答案是5，不是7。", "12个", "oder ", "this is not "],
+    [
+        "Die Antwort ist nicht 5, sondern 7. ",
+        "答案是5，不是7。",
+        "12个",
+        "oder ",
+        "this is not ",
+        "উত্তর 5 নয়। ",
+        "het antwoord is niet 5. ",
+    ],
 )
 def test_reading_grows_with_the_length_alone(piece: str) -> None:
     read_ = read(piece * 2_000 + " Antwort")

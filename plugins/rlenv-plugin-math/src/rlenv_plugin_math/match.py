@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,18 @@ from rlenv_plugin_math.held import frozen
 
 from .compare.decide import decide
 from .extract import AMBIGUOUS, Extraction, readings
+from .extract.patterns import pattern
 from .languages.numbers import spellings
 from .normalize import normalize
 from .parser import Unparsed, parse_cached
 from .parts import has_words
-from .tree import Items, Logic, Node, Piecewise, SetOf, Text
+from .tree import Items, Logic, Node, Num, Piecewise, Quantity, SetOf, Text
+from .units import convert
 
 if TYPE_CHECKING:
     from .compare.options import Key, Options
     from .gold import Gold
+    from .units import Unit
 
 _RIVALS = 8  # answers that are compared with the gold one by one
 _ITEMS = 64  # answers that may be one list
@@ -109,7 +113,53 @@ def _spelled(
 ) -> Match:
     """The decision about one answer, which a comma may give several readings."""
     tried = [_one(gold, wanted, answer, key, options) for answer in answers]
-    return next((found for found in tried if found.equal), tried[0])
+    equal = next((found for found in tried if found.equal), None)
+    both = restated(answers[-1]) if wanted is not None else None
+    if both is None or (equal is not None and equal.how == "text"):
+        return equal or tried[0]
+    chain = _one(gold, wanted, r" \approx ".join(both), key, options)
+    if equal is None:
+        return chain if chain.equal else tried[0]
+    return equal if chain.equal or not _contradict(*both) else Match(equal=False, how="ambiguous")
+
+
+def restated(answer: str) -> tuple[str, str] | None:
+    """A value and the same one in another unit or form: "12 cm (120 mm)", "0.5 (i.e. 50%)"."""
+    if (
+        len(answer) > _RESTATED
+        or not answer.rstrip(" .*$").endswith((")", "）"))
+        or "\\text" in answer
+    ):
+        return None
+    mark = _restatement().fullmatch(answer.replace("**", ""))
+    return (readings(mark[1].strip())[0][-1], mark[2].strip()) if mark else None
+
+
+_RESTATED = 120  # characters of a value and its restatement
+_restatement = pattern(
+    r"([^()（）]*?[\d\\½⅓⅔¼¾][^()（）]*?)(?:\s+|(?<=\d))[(（]\s*(?:(?:i\.?e\.?|that\s+is|or|which\s+is|equivalently|about|approximately|approx\.?|roughly|=|≈|\\approx)[\s,:]*)*([^()（）=,;]*?\d[^()（）=,;]*)[)）][\s.$]*"
+)
+
+
+def _contradict(first: str, second: str) -> bool:
+    """Whether two measures of one dimension differ by more than rounding."""
+    one, other = (_measured(text) for text in (first, second))
+    if one is None or other is None or one[1] != other[1]:
+        return False
+    return abs(one[0] - other[0]) > max(abs(one[0]), abs(other[0])) / _ROUNDED
+
+
+_ROUNDED = 20
+
+
+def _measured(text: str) -> tuple[Fraction, Unit] | None:
+    """The value of a number with a unit of the table in base units, and their dimension."""
+    nodes = given(text).nodes
+    node = nodes[-1] if nodes else None
+    if not isinstance(node, Quantity) or not isinstance(node.value, Num):
+        return None
+    factor, dimension = convert(node.unit)
+    return (node.value.value * factor, dimension) if dimension else None
 
 
 def _decide(wanted: Node, read: Given, key: Key, options: Options) -> Match:

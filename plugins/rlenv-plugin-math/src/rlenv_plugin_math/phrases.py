@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from .tree import Clock, Const, Div, NamedSet, Node, Num, SetOf, Text
+from .words import number
 
 _NODES: dict[str, Node] = {
     **{name: NamedSet(name) for name in ("R", "Z", "N", "Z+", "R+", "Q", "C")},
@@ -31,6 +32,19 @@ _PHRASES = dict(_meanings())
 def phrase(text: str) -> Node | None:
     """The meaning of a whole phrase in lower case with single spaces, or None."""
     known = _PHRASES.get(text)
-    if known is None and (parts := re.fullmatch(r"(\d{1,20}) out of ([1-9]\d{0,20})", text)):
-        return Div(*(Num(Fraction(int(part))) for part in parts.groups()))
-    return known
+    if known is not None or " out of " not in text:
+        return known
+    top, _, bottom = text.partition(" out of ")
+    part, whole = _count(top), _count(bottom)
+    if part is None or whole is None or whole == Num(Fraction(0)):
+        return None
+    return Div(part, whole)
+
+
+def _count(text: str) -> Node | None:
+    """Read an integer in digits or in words."""
+    if re.fullmatch(r"\d{1,20}", text):
+        return Num(Fraction(int(text)))
+    words = re.split(r"[\s-]+", text)
+    found = number(words) if len(text) < 80 else None
+    return found[0] if found and found[1] == len(words) else None

@@ -12,10 +12,25 @@ from rlenv_plugin_math.compare.walk import bind, symbols, walk
 from rlenv_plugin_math.compare.work import Case
 from rlenv_plugin_math.held import frozen
 from rlenv_plugin_math.limits import words_of
-from rlenv_plugin_math.tree import Add, Big, Call, Div, Mul, Neg, Node, Num, Ratio, Rel, Sym, Text
+from rlenv_plugin_math.tree import (
+    Add,
+    Big,
+    Call,
+    Div,
+    Mul,
+    Neg,
+    Node,
+    Num,
+    Quantity,
+    Ratio,
+    Rel,
+    Sym,
+    Text,
+)
 
 _MEASURED = words_of("sin cos tan cot sec csc abs norm det arg re im max min gcd lcm")
 _UNKNOWN_LETTERS = frozenset("xyt")
+_SHARES = ((("%", 1),), (("permille", 1),))
 _LINKS = frozenset(("=", "~"))
 
 
@@ -31,15 +46,29 @@ def claim(node: Node, case: Case) -> Claim | None:
     """What a relation claims; None when it is an equation to solve, a tautology, or false."""
     if not isinstance(node, Rel) or not set(node.ops) <= _LINKS:
         return None
-    args, ops = node.args, node.ops
+    args, ops = _measured(node.args, node.ops), node.ops
     if len(args) == 2 and _is_label(args[1], args[0]) and not _is_label(args[0], args[1]):
         args = args[::-1]
     if _is_label(args[0], args[-1]):
         return Claim(args[0], (args[-1],)) if _links_hold(args[1:], ops[1:], case) else None
     if not _links_hold(args, ops, case, strict=True) or _vacuous(args):
         return None
-    cut = "~" in ops and decimal(args[-1]) is not None
+    last = args[-1].value if isinstance(args[-1], Quantity) else args[-1]
+    cut = "~" in ops and decimal(last) is not None
     return Claim(None, (args[-1], args[0]) if cut else (args[-1],))
+
+
+def _measured(args: tuple[Node, ...], ops: tuple[str, ...]) -> tuple[Node, ...]:
+    """``25\\pi ≈ 78.54 cm``: the unit behind an approximation belongs to what it approximates too."""
+    last = args[-1]
+    if "~" not in ops or not isinstance(last, Quantity) or last.unit in _SHARES:
+        return args
+    if any(isinstance(arg, Quantity) for arg in args[:-1]):
+        return args
+    return tuple(
+        arg if arg is last or isinstance(arg, Text) or symbols(arg) else Quantity(arg, last.unit)
+        for arg in args
+    )
 
 
 def _vacuous(args: tuple[Node, ...]) -> bool:
@@ -102,6 +131,8 @@ def _link_holds(left: Node, op: str, right: Node, case: Case, *, strict: bool) -
     """``strict`` where no label vouches for the chain: then every link must be a known identity."""
     if left == right:
         return False
+    if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit == right.unit:
+        left, right = left.value, right.value
     names = symbols(left), symbols(right)
     if type(left) not in SCALARS or type(right) not in SCALARS:
         return case.same(left, right)

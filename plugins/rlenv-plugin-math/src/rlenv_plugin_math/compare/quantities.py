@@ -12,6 +12,7 @@ from rlenv_plugin_math.tree import Add, Const, Div, Mul, Neg, Node, Num, Quantit
 from rlenv_plugin_math.units import Unit, convert
 
 _PERCENT: Unit = (("%", 1),)
+_PERMILLE: Unit = (("permille", 1),)
 _DEGREES: Unit = (("deg", 1),)
 _ANGLES = frozenset((_DEGREES, (("rad", 1),)))
 
@@ -118,6 +119,8 @@ def _bare(angle: Measure, plain: Node, case: Case, *, flipped: bool) -> bool:
     def same(left: Node, right: Node) -> bool:
         return case.same(right, left) if flipped else case.same(left, right)
 
+    if angle.unit == _PERMILLE:
+        return same(Div(angle.value, Num(Fraction(1000))), plain)
     if angle.unit == _PERCENT:
         value = rational(angle.value, case)
         if same(_hundredth(angle.value, value), plain):

@@ -17,11 +17,15 @@ from .found import AMBIGUOUS, FOUND, Claim, Extraction, found, nothing, rivals
 from .hedges import retraction, rivalry
 from .readings import readings
 from .rungs import RUNGS
+from .stance import denied_behind, denied_in_any_words, only_mentioned
 from .withdrawn import doubted, withdrawn
 
 __all__ = ["AMBIGUOUS", "FOUND", "RUNGS", "Extraction", "extract", "nothing", "readings"]
 
 _AUTO = ("boxed", "answer-tag", "json", "statement", "hash", "result", "bare", "bold", "closing")
+_FILTERED = frozenset(
+    {"statement", "result", "closing"}
+)  # rungs that leave out what is only mentioned
 _EXPLICIT = frozenset({"boxed", "answer-tag", "json", "statement", "hash"})
 
 
@@ -38,7 +42,8 @@ def extract(text: str, mode: str | Sequence[str] = "auto") -> Extraction:
     if plain is None and changed is None:
         return _extract(text, mode)
     steps = [step for step in (changed, plain) if step]
-    extraction = _extract(steps[0].text, mode)
+    is_covered = changed is None or changed.is_covered
+    extraction = _extract(steps[0].text, mode) if is_covered else _slots(steps[0].text, mode)
     for step in steps:
         span = extraction.span and (step.back(extraction.span[0]), step.back(extraction.span[1]))
         extraction = evolve(extraction, span=span, commas=extraction.commas or step.commas)
@@ -51,6 +56,19 @@ def _extract(text: str, mode: str | Sequence[str]) -> Extraction:
     return _first(text, 0, end, rungs, beside=mode == "auto") or nothing(
         "no answer is stated" + ("" if mode == "auto" else " in the form asked for")
     )
+
+
+def _slots(text: str, mode: str | Sequence[str]) -> Extraction:
+    """The answer of a text in a language without a pack: its prose states none, an explicit slot does."""
+    end = len(text.replace("\0", " ").rstrip())
+    if mode != "auto":
+        return _extract(text, mode)
+    found = _first(text, 0, end, ("boxed", "answer-tag", "json", "labeled", "hash"), beside=False)
+    if found is None:
+        return nothing("only an explicit slot states an answer in a language without a pack")
+    if found.state == FOUND and denied_in_any_words(text, found, end):
+        return nothing("the answer is denied", state=AMBIGUOUS, how=found.how)
+    return found
 
 
 def _first(
@@ -67,7 +85,12 @@ def _first(
         spoken = extraction.how not in ("boxed", "answer-tag", "hash", "json")
         if (first, last) == (start, end) and not spoken:
             return extraction  # the common case, worth a short way
+        own = Claim(extraction.answers[-1], first, last, extraction.how)
+        if rung not in _FILTERED and only_mentioned(text, own):
+            return nothing("the answer is only mentioned", state=AMBIGUOUS, how=extraction.how)
         again = withdrawn(text, first + 1 if spoken else last, end)
+        if again is None:
+            again = denied_behind(text, extraction, end)
         if again is not None:
             other = _first(text, again, end, [r for r in rungs if r in _EXPLICIT], beside=beside)
             if other is None and beside:  # "No, wait, it is 7."

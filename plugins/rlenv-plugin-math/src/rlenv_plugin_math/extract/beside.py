@@ -6,6 +6,7 @@ import re
 
 from .found import Claim, Extraction
 from .hedges import denied, rival_before, rival_behind
+from .stance import only_mentioned
 from .statements import statements, supposed
 from .tagged import hashes, tags
 from .values import is_plain, values
@@ -44,7 +45,8 @@ def _others(text: str, own: Claim, start: int, end: int) -> list[Claim]:
 
 def _is_rival(text: str, claim: Claim) -> bool:
     """Whether a statement behind the answer names a value outright, and not under a condition."""
-    return is_plain(claim.text) and bool(values(claim.text)) and not supposed(text, claim)
+    plain = is_plain(claim.text) and bool(values(claim.text))
+    return plain and not supposed(text, claim) and not only_mentioned(text, claim)
 
 
 def _right_before(text: str, own: Claim, start: int) -> Claim | None:

@@ -9,6 +9,7 @@ from .patterns import pattern
 from .readings import refuses, stated_value
 from .sentences import sentences
 from .settle import TWICE
+from .stance import only_mentioned
 from .statements import claim_of
 from .values import bolds, formulas, is_plain, numbers, values
 
@@ -91,6 +92,7 @@ def closing(text: str, start: int, end: int) -> Extraction | None:
         s
         for s in spans[-8:]
         if not refuses(text[slice(*s)])
+        and not only_mentioned(text, Claim(text[slice(*s)], *s, "last-number"))
         and (values(text[slice(*s)]) or (s is spans[-1] and _concludes(text[slice(*s)])))
         and not _supposed().match(text, s[0])
     ]

@@ -11,7 +11,7 @@ from .values import values
 
 _ARROWS = ("=", "\\", "⇒", "→", "∴")
 _SHAKEN = (wording.doubt, wording.unsettled, wording.negated)
-_VERB_LAST = re.compile("[ğış\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]")  # as in Turkish
+_VERB_LAST = re.compile("[ğış\u0900-\u0dff\u3040-\u30ff\uac00-\ud7a3]")  # as in Turkish
 _LABEL = re.compile(r"(?<=[a-z] )\([A-Z]\) (?=[-+$\\\d])")  # of a choice, before its text
 _LONGEST = 600  # a longer text is no final statement; only its formulas and numbers could be
 
@@ -37,6 +37,10 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         text = re.sub(r"~~[^~]*~~", " ", text).strip()  # struck out, so withdrawn
     if "cancel{" in text or "\\sout{" in text:
         text = re.sub(r"\\(?:[bx]?cancel|sout)\{[^{}]*\}", " ", text).strip()
+    text = without_rejected(text)
+    chosen = _selected(text)
+    if chosen:
+        return (chosen,), False
     if not wording.words().search(text):
         return (text,), False
     plain = _unwrapped(text)
@@ -57,6 +61,45 @@ def readings(text: str) -> tuple[tuple[str, ...], bool]:
         if reading and reading not in tried:
             tried.append(reading)
     return tuple(tried), False
+
+
+def without_rejected(text: str) -> str:
+    """Drop what is behind a semicolon and only rejects other values: "42; 41 is wrong"."""
+    for mark in re.finditer("[;；؛]", text):
+        head, rest = text[: mark.start()].rstrip(), text[mark.end() :].strip()
+        if not head or not wording.words().search(rest):
+            continue
+        if refuses(rest) or (not values(rest) and wording.denied_option().match(rest)):
+            return head
+    return text
+
+
+def _selected(text: str) -> str | None:
+    """The candidate that a text selects: "x = 1 or 3; since x > 2, x = 3"."""
+    mark = wording.selection().search(text)
+    if mark is None:
+        return None
+    before, rest = text[: mark.start()], text[mark.end() :]
+    if not wording.selects().search(rest) or re.search(r"\bor\b|±|\\pm", rest):
+        return None
+    candidates = [v.text for v in values(before) if not wording.compared().search(v.text)]
+    named = {_value(part) for each in candidates for part in re.split(r"\bor\b|,|\\text", each)}
+    signed = {
+        _value(each).lstrip("±").replace("\\pm", "").strip()
+        for each in candidates
+        if "±" in each or "\\pm" in each
+    }
+    named |= signed | {f"-{each}" for each in signed}
+    stated = [v for v in values(rest) if not wording.compared().search(v.text)]
+    if not stated or len(named - {""}) < 2 or _value(stated[-1].text) not in named:
+        return None
+    others = {_value(v.text) for v in stated[:-1]} & named
+    return stated[-1].text if others <= {_value(stated[-1].text)} else None
+
+
+def _value(text: str) -> str:
+    """What a value is without the name before "="."""
+    return re.sub(r"[\s$]|\\[()]", "", text.rpartition("=")[2])
 
 
 def _option(plain: str) -> str | None:
@@ -81,6 +124,8 @@ def _main_clause(plain: str) -> tuple[str, bool]:
     ):  # "there are 6 rows, so 6 × 18 = 108"
         stated = values(before)
         opened = stated and not before[: stated[0].start].strip(" $")
+        if opened and "=" in behind and wording.compared().search(stated[0].text):
+            return behind, False  # "x > 40, so x = 42"
         if word == "total" or not opened or wording.negated().search(before):
             return behind, False
     hedged = wording.doubt_ahead().match(plain, cut.end()) or wording.unsettled().search(
@@ -152,6 +197,9 @@ def stated_value(clause: str) -> tuple[str | None, bool]:
     measured = wording.measured().search(clause)
     if measured and not refuses(measured[0]) and (said := number_words(measured[0])):
         return said, False
+    odds = wording.odds().search(clause)
+    if odds and wording.chance().search(clause):
+        return f"{odds[1]} out of {odds[2]}", False
     stated = values(clause)
     if not stated:
         letter, several = _stated_letter(clause)
@@ -175,6 +223,8 @@ def stated_value(clause: str) -> tuple[str | None, bool]:
 
 def _measure(clause: str, at: int) -> str:
     """What right behind a value belongs to it: "million", "out of 5", a unit of the table."""
+    if wording.permille().match(clause, at):
+        return " permille"
     magnitude = wording.magnitude().match(clause, at)
     if magnitude:
         return magnitude[0]

@@ -8,8 +8,10 @@ from .boxes import boxes, is_placeholder
 from .closing import bare, bold, closing, concluded, formula, last_number
 from .fields import fields
 from .found import EMPTY, Claim, Extraction, found, nothing
+from .patterns import pattern
 from .readings import refuses
 from .settle import settle
+from .stance import only_mentioned
 from .statements import statements, supposed
 from .tagged import hashes, tags
 from .values import is_plain, values
@@ -41,6 +43,8 @@ def hashed(text: str, start: int, end: int) -> Extraction | None:
 def _settled(text: str, every: list[Claim], empty: str) -> Extraction | None:
     """One answer of the claims of one kind, without those that only hold the place of one."""
     claims = [c for c in every if not is_placeholder(c.text)]
+    if len(claims) > 1:
+        claims = [c for c in claims[:-1] if not only_mentioned(text, c)] + claims[-1:]
     if claims:
         return settle(text, claims)
     return nothing(empty, state=EMPTY, how=every[0].how) if every else None
@@ -51,14 +55,31 @@ def statement(text: str, start: int, end: int) -> Extraction | None:
     every = statements(text, start, end)
     if every and not any(c.text for c in every):
         return nothing("nothing follows an announcement", state=EMPTY, how="statement")
-    claims = [c for c in every if c.text and not refuses(c.text)]
+    claims = [c for c in every if c.text and not refuses(c.text) and not only_mentioned(text, c)]
     firm = [c for c in claims[1:] and claims if not supposed(text, c)]
     return _announced(text, firm or claims) if claims else None
 
 
+def labeled(text: str, start: int, end: int) -> Extraction | None:
+    """``Answer: 42``: an announcement with a colon."""
+    claims = [
+        c
+        for c in statements(text, start, end)
+        if c.text and _label().search(text, max(start, c.start - 24), c.start)
+    ]
+    return _announced(text, claims) if claims else None
+
+
+_label = pattern(r"\banswer\W{0,3}[:：]\W{0,6}\Z")
+
+
 def result(text: str, start: int, end: int) -> Extraction | None:
     """The last sentence that announces a result, a solution or a total."""
-    claims = [c for c in statements(text, start, end, weak=True) if values(c.text)]
+    claims = [
+        c
+        for c in statements(text, start, end, weak=True)
+        if values(c.text) and not only_mentioned(text, c)
+    ]
     return concluded(text, claims[-1].end + 1, end) or found(claims[-1]) if claims else None
 
 
@@ -76,6 +97,7 @@ RUNGS: dict[str, Rung] = {
     "answer-tag": answer_tag,
     "json": json_field,
     "statement": statement,
+    "labeled": labeled,
     "hash": hashed,
     "result": result,
     "bare": bare,

@@ -7,7 +7,7 @@ import re
 from rlenv_plugin_math.languages import holds_any
 
 from .patterns import pattern
-from .sentences import sentence_end
+from .sentences import sentence_end, sentences
 from .values import values
 
 _FAR = 4_000  # characters behind an answer that are read
@@ -27,9 +27,12 @@ _withdrawal = pattern(
     r"|(?:^|[.!。！—–…\n(])\s*(?:\w+\s?[,!]\s*)?(?:no(?:\s*[,.!]|\s+(?:that|this|it|i|is\s+not)\b)|(?:no,?\s+)?is\s+not\s+(?:\w+\s+){0,3}?(?:answer|it|<<right>>)\b)"
     r"|(?:^|[.!。！—–\n])[^.!?。！？\n\d]{0,40}\bmistake\b"
     r"|(?:^|[.!?。！？–—,;:\n]\s*)(?:my\s+|an?\s+)?(?:mistake|error)\b(?!\s+(?:bars?|terms?|margin|is|of)\b)"
+    r"|\b(?:this|that|it|is)\b(?:\s+(?!not\b)[^\W\d_]+){0,3}?\s+wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。）؛،]{1,5}))*\s*(?=[.!,;。)）।۔\n]|$)"
+    r"|(?:^|[.!。।۔\n(（])\s*wrong\s+(?:<<answers>>|option|choice)\b(?:\s+(?:is|[^\x00-\x7f。）؛،]{1,5}))*\s*(?=[.!。)）।۔\n]|$)"
     r"|\bno[,.!]?\s+wait\b|(?:^|[.!。！—–\n(])\s*(?:no|<<wrong>>)\b\s*(?=[.!。！)\n]|$)"
     r"|(?:^|[.!。！—–\n(])\s*(?:\w+\s?[,!]\s*){0,2}(?:this\s+|that\s+)?(?:is\s+)+(?:<<wrong>>)\b"
 )
+_other_value = pattern(r"[;；؛]\s*[$(]*[-\d.,/]*\d[\s$)]*\Z", 0)
 _elsewhere = pattern(r"\b(?:<<supposing>>)\b|\b(?:since|because)\b[^.!?\n]*\d")
 # Words that let the answer stand after all: "Yes, the answer is correct".
 _affirmation = pattern(
@@ -44,6 +47,7 @@ _guess = pattern(
     r"|\b(?:could|might|may)\s+(?:\w+\s+)?be(?:\s+(?!as\b|found\b|seen\b|\w+(?:ed|en)\b)[^\W\d_]+){0,2}(?=[\s$*]*(?:[\d\\(]|\Z|(?:the\s+)?answer\b))"
     r"|[\d})$*]\s+(?:could|might|may)\s+be(?=\s*(?:[^\x00-\x7f]|[.,]|\Z))"
 )
+_others_doubt = pattern(r"\b(?:you|your|if|when|in\s+case|why|no\s+doubt|without)\b")
 _clause = pattern(r"[,;:.!?。！？\n]|\b(?:so|therefore|thus|hence|then|since|because|that)\b")
 
 
@@ -52,14 +56,21 @@ def doubted(text: str, first: int, last: int, end: int, *, spoken: bool) -> bool
 
     ``spoken`` says that the answer is a sentence or the rest of one.
     """
-    near = text[max(0, first - 80) : last + 240]
+    near = text[max(0, first - 80) : min(end, last + _FAR)]
     if not holds_any("doubt", near) or (spoken and len(values(text[first:last])) > 1):
         return False
     lead = _clause().split(text[max(0, first - 80) : first].rstrip(" $\\([*,"))[-1]
     stop = sentence_end(text, last, end)
     around = f"{lead} {text[first:last] if spoken else ''} {text[last : min(stop, last + 120)]}"
     behind = text[stop : sentence_end(text, min(stop + 1, end), end)]
-    return bool(_guess().search(around) or _unsure().search(f"{around}; {behind[:120]}"))
+    if _guess().search(around) or _unsure().search(around) or _doubts_it(behind[:120]):
+        return True
+    return any(_doubts_it(text[slice(*s)]) for s in sentences(text, stop, min(end, last + _FAR)))
+
+
+def _doubts_it(sentence: str) -> bool:
+    """Whether a sentence further behind an answer doubts it; not "Tell me if you are not sure about a step"."""
+    return _unsure().search(sentence) is not None and not _others_doubt().search(sentence)
 
 
 def withdrawn(text: str, at: int, end: int) -> int | None:
@@ -78,5 +89,7 @@ def _is_aside(tail: str, mark: re.Match[str]) -> bool:
         before.count(a) > before.count(b) for a, b in ("“”", "«»", "„“", "「」")
     ):
         return True
+    if _other_value().search(before):
+        return True  # "42; 41 is wrong": it is that value that is taken back
     start = max(map(before.rfind, ".!?\n。！？"))
     return _elsewhere().search(tail, start + 1, mark.end()) is not None

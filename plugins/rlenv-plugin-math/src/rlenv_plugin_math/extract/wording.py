@@ -26,7 +26,7 @@ refused = pattern(
 )
 
 denial = pattern(
-    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
+    r"[\s$*)–—]*\b(?:(?:is|are|was|were|does|do|did|can|could|would)(?:n't|n’t|\s+not|\s+never)|cannot|fails)\b|[\s$*)]*\bnot\b(?!\s*[\d$-])|[\s$*)–—]*\b(?:(?:this|that|it)\s+)?(?:is|are|would\s+be)\s+(?:is\s+)*(?:an?\s+)?(?:prime|composite|odd|even|positive|negative|(?:ir)?rational|integer|divisible|wrong|incorrect|impossible|excluded|rejected|discarded|eliminated|ruled\s+out|too)\b|[^.,;\d]{0,40},?\s*\bbut\s+(?:\S+\s+){0,2}?(?:is\s+not|isn['’]t|not)(?:\s+(?:it|so|true|right|correct|the\s+case))?[\s.!]*\Z|[^.;\d]{0,40}\bis\s+not\s+so\b|(?:(?!\b(?:because|since|as|so|other|others|rest|if|option)\b|(?-i:\b[A-J]\b))[^.;\d]){0,40}\b(?:is|are|be)\s+(?:is\s+|um\s+)*(?:an?\s+)?(?:wrong|incorrect|false|mistaken|(?:mistake|error)[\s.]*\Z)(?!\w)"
 )
 
 # Behind a value: words under which alone it holds, or which make it a bound.
@@ -50,6 +50,9 @@ magnitude = pattern(
     r"\s+(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|out\s+of\s+\d+\b(?![.,]\d))"
 )
 
+# Behind a value: it counts thousandths.
+permille = pattern(r"\s*(?:‰|(?:per|for)\s+(?:mill?e?|(?:one\s+)?thousand)\b(?!\s+[a-z]))")
+
 # What a sentence comes to after a value that it had: "5, but it should be 7".
 turn = pattern(
     r"(?:\bbut\b|[,;–—])(?:\s+(?:this|that|it|no|wait|is|are|was)\b,?)*\s+(?:(?:<<turns>>)\b(?!\s+not\b)|rather(?!\s+than)|no(?=[\s,]+(?:wait|it|that|[a-z]\s?=|[\d$\\-])))"
@@ -59,8 +62,23 @@ then = pattern(r"\b(?:<<then>>)\b")
 
 # A number in words; "one" alone is more often a pronoun.
 number_words = pattern(
-    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>))?(?![\w-])"
+    r"(?<![\w-])(?!one\b(?!\s+(?:hundred|thousand|million|and\s+an?\s+(?:<<parts>>)|<<parts>>)\b))(?:<<numerals>>)(?:(?:\s+and\s+|[\s-]+)(?:<<numerals>>))*(?:[\s-]+(?:<<parts>>)|\s+and\s+an?\s+(?:<<parts>>))?(?![\w-])"
 )
+
+# "one out of six", "1 in 6": a chance.
+odds = pattern(
+    r"\b(\d{1,20}|<<numerals>>)\s+(?:out\s+of|in)\s+(?:every\s+)?(\d{1,20}|(?:<<numerals>>)(?:[\s-](?:<<numerals>>))*)\b(?![.,]\d|[\w-])"
+)
+chance = pattern(r"\b(?:chances?|probability|odds|likelihood|out\s+of)\b")
+
+# What begins the choice among candidates: "x = 1 or 3; since x > 2, x = 3".
+selection = pattern(
+    r"[;；؛]|,\s*(?:[^\W\d_]{1,4}\s+)?(?=(?:since|because|as|given\s+that|only)\b|[a-z]\s?[<>])|[.。]\s*(?=(?:since|because|as|only|[a-z]\s?[<>])\b)"
+)
+selects = pattern(
+    r"\b(?:since|because|as|so|only|must|given|therefore|thus|hence|then|positive|negative|take|choose|keep|select)\b|[<>≤≥]|\\(?:le|ge|lt|gt)q?\b"
+)
+compared = pattern(r"[<>≤≥≠]|\\(?:le|ge|lt|gt|ne)q?(?![a-z])", 0)
 
 # A measure in words that ends what a sentence concludes: "…, so the other side is nine cm".
 measured = pattern(
@@ -84,7 +102,7 @@ equals = pattern(
 
 # Anything but commands that could be a word.
 words = pattern(
-    r"(?<![\\\w])[^\W\d_]{2,}|[\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]", 0
+    r"(?<![\\\w])[^\W\d_]{2,}|[\u0900-\u0dff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]", 0
 )
 
 # Right before a value: it is offered beside something else.
@@ -123,7 +141,7 @@ bold_subject = pattern(
 
 # "(C) is wrong": a choice that is spoken of and not chosen.
 denied_option = pattern(
-    r"(?:(?i:option|choice)\s+)?\(?[A-J]\)?\s+(?:(?:is|was|seems)\s+(?:not|never|wrong|incorrect|false|impossible)|is(?:n['’]t)|cannot|can['’]t)\b",
+    r"(?:(?i:options?|choices?)\s+)?(?:\(?[A-J]\)?\s*(?:,|and|or|nor)\s*)*\(?[A-J]\)?\s+(?:(?:is|was|are|were|seems)(?:\s+is)*\s+(?:not|never|wrong|incorrect|false|impossible)|is(?:n['’]t)|cannot|can['’]t|ignores|misses|forgets|overlooks|omits|violates|fails|contradicts)\b",
     0,
 )
 

@@ -17,7 +17,16 @@ from rlenv_plugin_math.limits import words_of
 
 from .packs import DATA, Pack, pack
 
-__all__ = ["Read", "holds_any", "pack", "read", "spoken", "unhidden"]
+__all__ = [
+    "UNCOVERED",
+    "Read",
+    "denies_uncovered",
+    "holds_any",
+    "pack",
+    "read",
+    "spoken",
+    "unhidden",
+]
 
 _Edit = tuple[int, int, str]
 _HIDDEN = (
@@ -30,6 +39,7 @@ _UNSPACED = "[ぁ-ヿ㐀-鿿가-힣]"
 _SEAM = rf"(?<={_UNSPACED})(?=[0-9A-Za-z０-９$\\(−-])|(?<=[0-9A-Za-z０-９$)}}])(?={_UNSPACED})"
 _CHINESE = re.compile("[这個这為错錯对們们嗎吗还還是不]|答案")  # what no Japanese text is without
 _READ = 200_000  # characters at the end of a text that are read in other languages than English
+UNCOVERED = "uncovered"
 _NOUNS = words_of("answer result option total correct_answer correct_option final_answer")
 _VALUE = (
     r"\s*(?:[—–-]\s+)?(?=\$|\\[(\[a-z]|[-−+]?\d+(?![\d:)])|[A-J]\b(?![:)])|\([A-J]\)|[a-z]\s?=)"
@@ -39,12 +49,20 @@ _VALUE = (
 class Read:
     """A text as it is read, and where each part of it was."""
 
-    __slots__ = ("before", "commas", "ins", "outs", "text")
+    __slots__ = ("before", "commas", "ins", "is_covered", "outs", "text")
 
     def __init__(
-        self, text: str, edits: list[_Edit], before: Read | None = None, *, commas: bool = False
+        self,
+        text: str,
+        edits: list[_Edit],
+        before: Read | None = None,
+        *,
+        commas: bool = False,
+        is_covered: bool = True,
     ) -> None:
-        self.commas, self.before = commas, before
+        self.commas = commas
+        self.before = before
+        self.is_covered = is_covered
         self.outs, self.ins = [0], [0]
         pieces: list[str] = []
         length = at = 0
@@ -65,14 +83,20 @@ class Read:
 
 
 def read(text: str) -> Read | None:
-    """The text with its wording in English; None where it is in English already."""
+    """The text with its wording in English; None where it is in English already.
+
+    A text in a language without a pack is left as it is, and marked as not covered.
+    """
     start = max(0, len(text) - _READ)
     found = spoken(text[start:])
     if not found:
         return None
+    if found == [UNCOVERED]:
+        return Read(text, [], is_covered=False)
     packs = [pack(name) for name in found if name != "en"]
+    signs = [(m.start(), m.end(), "%") for m in re.finditer("％", text)]
     counted = Read(
-        text, list(_apart(text, [edit for one in packs for edit in _numbers(text, one)]))
+        text, list(_apart(text, signs + [edit for one in packs for edit in _numbers(text, one)]))
     )
     text = counted.text
     edits = [edit for one in packs for edit in _edits(text, start, one, alone=one.name == found[0])]
@@ -94,7 +118,7 @@ def unhidden(text: str) -> Read | None:
 
 
 def spoken(text: str) -> list[str]:
-    """The languages of a text, the most used first; none where it is all English."""
+    """The languages of a text, the most used first; none where it is all English, ``UNCOVERED`` where it has no pack."""
     known = _recognized()
     written = _words(text)
     if text.isascii() and known.foreign.isdisjoint(written):
@@ -108,7 +132,20 @@ def spoken(text: str) -> list[str]:
             del hits["zh"]
     for word in set(written):
         hits.update(known.words.get(word, ()))
+    for name, losers, script in known.over:
+        if not hits.keys().isdisjoint(losers) and re.search(script, text):
+            hits[name] += sum(hits.pop(loser, 0) for loser in losers)
+    uncovered = [(hits.pop(name), name) for name in known.uncovered & hits.keys()]
+    if uncovered and max(uncovered)[0] > max([1, *hits.values()]):
+        return [UNCOVERED]
     return [name for name, _ in hits.most_common()] if hits.keys() - {"en"} else []
+
+
+def denies_uncovered(text: str) -> bool:
+    """Whether a sentence in a language without a pack has a word that denies."""
+    known = _recognized()
+    spaced = not known.denies.isdisjoint(word.decode("utf-8", "replace") for word in _words(text))
+    return spaced or any(word in text for word in known.denies if word[0] > "\u0590")
 
 
 def holds_any(kind: str, text: str) -> bool:
@@ -125,12 +162,18 @@ def _words(text: str) -> list[bytes]:
 
 @frozen
 class _Recognized:
-    """Languages by a word that tells them, the characters that tell others, and words of English."""
+    """Languages by a word that tells them, the characters that tell others, and words of English.
+
+    ``over`` are languages that share the script of others, and what only they write; ``uncovered`` are those without a pack.
+    """
 
     words: dict[bytes, list[str]]
     scripts: dict[str, str]
     foreign: frozenset[bytes]
     needed: dict[str, frozenset[bytes]]
+    over: tuple[tuple[str, tuple[str, ...], str], ...]
+    uncovered: frozenset[str]
+    denies: frozenset[str]
 
 
 @cache
@@ -141,12 +184,29 @@ def _recognized() -> _Recognized:
         head, _, rest = line.partition(": ")
         name, kind = head.split()
         kinds.setdefault(kind, {})[name] = rest
-    for name, rest in kinds["words"].items():
+    for name, rest in (*kinds["words"].items(), *kinds["unread"].items()):
         for word in rest.encode().split():
             words.setdefault(word, []).append(name)
     foreign = frozenset(word for word, names in words.items() if "en" not in names)
-    needed = {kind: frozenset(kinds[kind]["en"].encode().split()) for kind in ("takeback", "doubt")}
-    return _Recognized(words, kinds["script"], foreign, needed)
+    needed = {
+        kind: frozenset(kinds[kind]["en"].encode().split())
+        for kind in ("takeback", "doubt", "denial", "mention")
+    }
+    over = tuple(
+        (name, tuple(losers.split(",")), script)
+        for name, rest in kinds["over"].items()
+        for losers, _, script in (rest.partition(" "),)
+    )
+    uncovered = frozenset(kinds["unread"]) | frozenset(kinds["letters"])
+    return _Recognized(
+        words=words,
+        scripts=kinds["script"] | kinds["letters"],
+        foreign=foreign,
+        needed=needed,
+        over=over,
+        uncovered=uncovered | {name for name, _, _ in over if not (DATA / f"{name}.toml").exists()},
+        denies=frozenset(kinds["denies"]["xx"].split()),
+    )
 
 
 def _numbers(text: str, one: Pack) -> Iterator[_Edit]:
@@ -176,7 +236,7 @@ def _apart(text: str, edits: list[_Edit]) -> Iterator[_Edit]:
         if start < at or start == end == at:
             continue
         before, after = last if start == at else text[start - 1 : start], text[end : end + 1]
-        opens = text[max(0, start - 3) : start].rstrip(" \n*")[-1:] in (".", "!", "?")
+        opens = text[max(0, start - 3) : start].rstrip(" \n*")[-1:] in (*".!?۔।",)
         lead = "" if not before or before in ' \n\t({[$*"' or english[:1] in ",;:?. " else " "
         closed = not after or after in ' \n\t.,;:!?)}]。，！？*"' or english[-1:] == " "
         tail = "" if closed else " "

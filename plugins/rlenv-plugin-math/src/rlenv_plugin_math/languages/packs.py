@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rlenv_plugin_math.limits import words_of
 DATA = Path(__file__).parent
 _END = r"[\dA-Za-z})\]$%°*]"  # a value ends with it
 _START = r"(?:[\d$\\(−-]|[a-z]\s?=)"  # a value begins with it
-_LETTER = r"[\w\u0900-\u0963\u0966-\u097f]"  # `re` takes vowel signs of Hindi for no letters
+_LETTER = r"[\w\u0900-\u0963\u0966-\u0dff]"  # `re` takes vowel signs of Hindi, Tamil and others for no letters
 _WRAPPED = r"\\(?:text|mathrm|mbox|textrm)\{\s*<each>\s*\}"
 _PLACES = {  # a place in a text: the pattern around a phrase there, and the sections of a pack for it
     "anywhere": (
@@ -31,6 +32,7 @@ _PLACES = {  # a place in a text: the pattern around a phrase there, and the sec
     "beside": (rf"(?<!\\)(?<!{_LETTER})<each>(?=\s*{_START})", words_of("before_value")),
     "numbers": (rf"(?<![\\'’])(?<!{_LETTER})(?:<each>)+(?!{_LETTER})", words_of("numbers")),
 }
+_NOUNS = words_of("answer answer_is result result_is solution option option_is")
 _COUNTED = "(?<![第〇一二三四五六七八九十百千万億亿가-힣])<each>(?=<counters>)"
 
 
@@ -90,18 +92,35 @@ def pack(name: str) -> Pack:
     table = _table(name)
     spaced, comma = bool(table.pop("spaced", True)), bool(table.pop("decimal_comma", False))
     counters, numerals = table.pop("counters", ""), table.pop("numerals", "")
+    adjectives = table.pop("adjective", {}).get("wrong", [])
     known = [section for _, sections in _PLACES.values() for section in sections]
     if unknown := sorted(table.keys() - set(known)):
         raise ValueError(f"{name}.toml: sections {unknown}: expected some of {known}")
+    wrong = _wrong_answers(table.get("announcement", {}), adjectives, spaced=spaced)
     wordings = {
         place: _wording(
-            _meanings(name, [row for row in table.items() if row[0] in sections]),
+            _meanings(name, [row for row in table.items() if row[0] in sections])
+            | (wrong if place == "anywhere" else {}),
             _COUNTED.replace("<counters>", counters) if place == "numbers" and counters else around,
             spaced=spaced and place not in ("numbers", "beside"),
         )
         for place, (around, sections) in _PLACES.items()
     }
     return Pack(name, comma, spaced, re.compile(numerals) if numerals else None, wordings)
+
+
+def _wrong_answers(
+    announcement: dict[str, list[str]], adjectives: list[str], *, spaced: bool
+) -> dict[str, str]:
+    """Every noun that announces, next to every adjective of wrongness, before and behind it: what denies the answer."""
+    found: dict[str, str] = {}
+    for english, nouns in announcement.items():
+        if english.replace(" ", "_") not in _NOUNS:
+            continue
+        for noun, adjective, space in product(nouns, adjectives, (" ",) if spaced else ("", " ")):
+            for phrase in (f"{adjective}{space}{noun}", f"{noun}{space}{adjective}"):
+                found[phrase.lower()] = f"wrong {english}"
+    return {_bare(phrase): english for phrase, english in found.items()} | found
 
 
 def _wording(meanings: dict[str, str], around: str, *, spaced: bool) -> Wording:
