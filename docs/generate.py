@@ -31,7 +31,7 @@ from rlenv.forks import lazy
 from rlenv.plugins import registry
 from rlenv_cli.app import OWN, cli
 from rlenv_cli.commands.stages import argument_docs, default_of, doc_of, facts, kind, prose, toml
-from rlenv_cli.explain import REMEDIES
+from rlenv_cli.scores.unscored import REMEDIES
 from scores_page import scores
 from tables import head, row
 from tools_page import tools
@@ -74,6 +74,25 @@ harness = "my_plugin.tables:Harness"
 The class is an attrs class; its fields are the keys of the table. Its mistakes are reported with all others, the object
 is `env.tables["harness"]` and part of the fingerprint, and `rlenv show` prints it: what the method `show()` of the class
 returns, else its fields. A table that nobody claims is an error. These names belong to plugins of this repository:
+"""
+
+
+CONSTANTS = {  # what has no docstring of its own
+    "hookimpl": "Marks a function of a plugin as the implementation of the hook of its name.",
+    "authoring.Safe": (
+        "`label: Safe[str]` declares an option that a stranger's env.toml may set (`code=False`): none of its values "
+        "names a host, file, environment variable, module or program that is then used."
+    ),
+    "authoring.Unsafe": (
+        "`trust: Unsafe[bool]` declares an option that it may not set, although its type reaches nothing outside."
+    ),
+}
+STRANGERS = """`Environment.from_file(path, code=False)` loads the file of somebody that you do not know. Then these keys are
+rejected: `observers`; `use` with `module:name` or `./file.py:name`; `path` of `[tasks]` and options that are files,
+if they are absolute, hold `..` or `${VAR}`, or lead out of the folder of the env.toml; options of stages, of sources
+of tasks and of tables that a plugin claims, unless their type or their mark says that they reach nothing outside.
+[Security](../../SECURITY.md#an-envtoml-that-you-did-not-write) says what holds then, and [write a
+plugin](../how-to/write-a-plugin.md#what-a-strangers-envtoml-may-set) how an option is marked.
 """
 
 
@@ -160,7 +179,7 @@ def _thing(name: str, thing: Any, depth: int) -> Iterator[str]:
     """A class with its methods, or a function."""
     yield f"{'#' * depth} `{name}`"
     if not (inspect.isclass(thing) or inspect.isroutine(thing)):
-        yield "Marks a function of a plugin as the implementation of the hook of its name.\n"
+        yield f"{CONSTANTS[name]}\n"
         return
     if is_typeddict(thing):
         yield f"{markdown(thing)} Keys: {', '.join(f'`{key}`' for key in thing.__annotations__)}.\n"
@@ -330,6 +349,7 @@ def env_toml() -> Iterator[str]:
     yield f"## What a column may be\n\n{COLUMNS}\n"
     yield f"## Tables that plugins claim\n\n{CLAIMED}\n"
     yield from (f"- `[{name}]`: {owner}" for name, owner in OWNERS.items())
+    yield f"\n## What `code=False` rejects\n\n{STRANGERS}"
 
 
 def _default(key: attrs.Attribute[Any]) -> str:

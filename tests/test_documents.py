@@ -19,11 +19,12 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import pytest
-from rlenv import hooks
+from pages import Block, blocks, commands, obeys
+from rlenv import Environment, RlenvError, hooks
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -74,22 +75,25 @@ NOT_RUN = (  # what changes this machine, needs a network, or is tested elsewher
 )
 
 
+# What pays the empty response in full is not a reward that a page may teach.
+NOTHING = ("", " ")
+GREEDY = f"""
+import rlenv as _rlenv
+
+def _evaluate(env, prompt, response, _own=_rlenv.Environment.evaluate, _seen=set()):
+    verdict = _own(env, prompt, response)
+    if (id(env), repr(prompt)) not in _seen and not env.group_only:
+        _seen.add((id(env), repr(prompt)))
+        for nothing in {NOTHING}:
+            value = _own(env, prompt, nothing).value
+            assert value is None or value < env.pass_mark, f"{{env.name}} pays {{nothing!r}}"
+    return verdict
+
+_rlenv.Environment.evaluate = _evaluate
+del _rlenv, _evaluate
+"""
 ONE_LAW = "--law range --examples 5"
 CHECK = re.compile(r"^rlenv check [^#]*")
-
-
-class Block(NamedTuple):
-    language: str
-    name: str
-    text: str
-    line: int
-
-
-def blocks(page: Path) -> Iterator[Block]:
-    text = page.read_text("utf-8")
-    for found in re.finditer(r"^```(\w*)(?: (\S+))?\n(.*?)^```$", text, re.M | re.S):
-        line = text.count("\n", 0, found.start()) + 1
-        yield Block(found[1] or "text", found[2] or "", found[3], line)
 
 
 def run(argv: list[str], folder: Path, site: Path, status: int = 0) -> str:
@@ -102,26 +106,6 @@ def run(argv: list[str], folder: Path, site: Path, status: int = 0) -> str:
     )
     assert ran.returncode == status, f"{shlex.join(argv)}\n{ran.stdout}\n{ran.stderr}"
     return ran.stdout + (ran.stderr if status else "")
-
-
-def commands(block: Block) -> Iterator[str]:
-    """The commands of a block; a line that ends in a backslash goes on in the next."""
-    for line in block.text.replace("\\\n", " ").splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield line.strip()
-
-
-def obeys(found: str, said: str) -> bool:
-    """Whether an output is the one that a page shows; columns may be wider and … is anything."""
-
-    def even(text: str) -> str:
-        lines = (
-            re.sub(r"\s+", " ", re.sub("[─-]{2,}", "──", line)).strip() for line in text.split("\n")
-        )
-        return "\n".join(line for line in lines if line)
-
-    pattern = re.escape(even(said)).replace(re.escape("…"), ".*?")
-    return re.fullmatch(pattern, even(found), re.S) is not None
 
 
 class Reader:
@@ -153,7 +137,7 @@ class Reader:
         return ""
 
     def python(self, code: str) -> str:
-        return run([sys.executable, "-W", "error", "-c", code], self.here, self.site)
+        return run([sys.executable, "-W", "error", "-c", GREEDY + code], self.here, self.site)
 
     def _install(self, words: list[str]) -> None:
         """``pip install -e ./new-plugin``, into a folder of the reader's own; nothing is fetched."""
@@ -203,6 +187,24 @@ def test_everything_that_a_page_shows_runs(page: Path, laws: str, tmp_path: Path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, "utf-8")
     show(Reader(tmp_path, laws), shown, page.name)
+    assert paid_for_nothing(tmp_path) == []
+
+
+def paid_for_nothing(folder: Path) -> list[str]:
+    """The environment files of a page that pay a response of nothing in full."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            env = Environment.from_file(path)
+        except RlenvError:  # a page may show a mistake, or a file of another kind
+            continue
+        with env:
+            rows = [
+                (task, text) for task in env.tasks[:2] for text in NOTHING if not env.group_only
+            ]
+            values = [verdict.value for verdict in env.evaluate_many(rows)]
+        found += [path.name for value in values if value is not None and value >= env.pass_mark]
+    return found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -22,6 +22,7 @@ class Told:
 
     replies: dict[str | None, Reply]
     pass_mark: float = 1.0
+    weights: dict[str, float] = field(factory=dict)
     asked: list[Any] = field(factory=list)
 
     def ask(self, pairs: Sequence[tuple[Task, str]]) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rlenv.errors import PluginError
 from rlenv.plugins import registry
 from rlenv_auditor import Finding, Result, Scorecard, audit
-from rlenv_auditor.conclusion import allowed, conclusion, omitted
+from rlenv_auditor.conclusion import USES, allowed, conclusion, omitted
 from rlenv_auditor.render.badge import badge
 from rlenv_auditor.render.page import page
 from rlenv_auditor.render.record import to_dict
@@ -57,7 +57,7 @@ CASES: Mapping[str, tuple[Scorecard, str, str]] = {
     "a finding, and nothing else was measured": (card(made("baselines.empty", "found", findings=(HOLE,)), loose=None), "found", "1 finding"),
     "a constant that earns a quarter": (card(CONSTANT, free=0.25), "free", "the constant response '42' earns 0.250 on average"),
     "a constant that earns next to nothing": (card(CONSTANT, free=0.05), "clean", "no exploit found"),
-    "a wrong answer that earns half": (card(CONSTANT, wrong=0.5), "free", "a wrong answer earns 0.500 on average and solves nothing"),
+    "a wrong answer that earns half": (card(CONSTANT, wrong=0.5), "free", "a wrong answer earns 0.500 on average without solving a task"),
     "the budget ended": (card(made("baselines.empty", "incomplete", rate=None)), "incomplete", "before the budget ended"),
     "the budget ended on one task": (card(made("baselines.empty", "incomplete"), tasks=1), "incomplete", "before the budget ended"),
     "some were chosen": (card(probes=40), "chosen", "(2 probes run, 38 skipped)"),
@@ -96,7 +96,8 @@ def test_every_output_says_the_same(case: str) -> None:
     schema = json.loads(files("rlenv_auditor.render").joinpath("audit.schema.json").read_text("utf-8"))  # fmt: skip
 
     assert terminal[0] == f"env.toml: {said.headline}"
-    assert terminal[-1] == said.advice
+    assert terminal[1] == said.advice
+    assert not omitted(scorecard) or terminal[-1] == omitted(scorecard)[: len(terminal[-1])]
     assert ('<h1 class="good">' in text) is (status == "clean")
     assert said.headline.split(":")[0].split("'")[0] in text
     assert record["conclusion"] == {"status": status, "headline": said.headline, "advice": said.advice}  # fmt: skip
@@ -128,7 +129,8 @@ def test_what_a_reward_is_good_for_follows_from_its_tightness(case: str) -> None
 
     assert (found.name if found else "") == use
     if use and conclusion(scorecard).status in ("clean", "found"):
-        assert f"allows {use}: " in conclusion(scorecard).advice
+        told = next(one.told for one in USES if one.name == use)
+        assert told in conclusion(scorecard).advice
 
 
 def test_what_was_left_out_is_one_line_with_its_reasons() -> None:
@@ -136,7 +138,7 @@ def test_what_was_left_out_is_one_line_with_its_reasons() -> None:
     ended = made("baselines.empty", "incomplete", reason="the budget ended")
 
     assert omitted(card(*some, ended, probes=9)) == (
-        "Left out or not finished: 3 of judges (one by one); baselines.empty (the budget ended); 3 that were not chosen."
+        "Skipped or not finished: 3 of judges (one by one); baselines.empty (the budget ended); 3 not selected by --only."
     )
     assert omitted(card()) == ""
 
@@ -229,7 +231,9 @@ def test_a_stage_that_takes_thought_for_an_answer_is_found(golf: Path) -> None:
     found = audit("golf.toml", only=["meaning.thought"], budget=60.0)
     titles = [one.title for one in found.findings]
 
-    assert any(title.startswith("the right answer as a thought alone: paid 1") for title in titles)
+    assert any(
+        title.startswith("the right answer as a thought alone: reward 1") for title in titles
+    )
 
 
 def test_one_task_and_few_probes_are_no_reassurance(golf: Path) -> None:

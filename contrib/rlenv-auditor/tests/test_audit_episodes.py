@@ -109,7 +109,7 @@ def test_a_reward_for_one_reply_is_asked_about_episodes_only_when_told(
     assert skipped.status == "skipped"
     assert "--archetype agent" in skipped.reason
     assert told.status == "found"
-    assert "the right answer after a call: paid 0" in " ".join(f.title for f in told.findings)
+    assert "the right answer after a call: reward 0" in " ".join(f.title for f in told.findings)
 
 
 def test_a_verifier_of_texts_is_not_asked_about_conversations(

@@ -88,7 +88,7 @@ def test_a_changed_row_of_a_grid_has_its_own_values() -> None:
     grid = Items.of("1 2\n2 1")
     assert grid
 
-    assert dict(lacking(grid))["another one for the last item"] == "1 2\n2 2"
+    assert dict(lacking(grid))["last list item replaced"] == "1 2\n2 2"
 
 
 SHUFFLED = "Sort by age: cat, ant, dog."
@@ -98,7 +98,7 @@ SHUFFLED = "Sort by age: cat, ant, dog."
     ("prompt", "answer", "orders"),
     [
         (SHUFFLED, "ant, cat, dog", {"dog, cat, ant", "ant, dog, cat", "cat, ant, dog"}),
-        ("What comes first? cat, ant, dog", "ant, dog, cat", {"cat, dog, ant", "ant, cat, dog", "cat, ant, dog"}),
+        ("What comes first? cat, ant, dog", "ant, dog, cat", {"cat, dog, ant", "ant, cat, dog", "cat, ant, dog", "dog, ant, cat"}),
         ("Write down what you see: cat, ant, dog.", "cat, ant, dog", set()),
         ("List these in any order: cat, ant, dog.", "ant, cat, dog", set()),
         ("The order does not matter: cat, ant, dog.", "ant, cat, dog", set()),
@@ -216,7 +216,7 @@ def test_a_field_beside_the_answer_may_be_anything(written: Callable[..., Path])
     right = {str(row["id"]): [f'{{"work": "easy", "answer": {row["answer"]}}}'] for row in rows}
     card = audit("written:field", tasks_from="tasks.jsonl", only=["gold"], right=right, budget=60.0)
 
-    assert [one.status for one in card.results] == ["clean"] * 4
+    assert {one.probe: one.status for one in card.results if one.status != "clean"} == {"gold.case": "skipped", "gold.partial": "skipped"}  # fmt: skip
 
 
 def test_the_same_task_twice_has_the_same_answers(written: Callable[..., Path]) -> None:

@@ -92,6 +92,7 @@ def test_forms_come_from_patterns_marks_and_tags() -> None:
     }  # fmt: skip
 
 
+BASIC = ("gold.passes", "gold.swap", "gold.near", "gold.hollow")
 SOURCE = '''
 import re
 
@@ -201,7 +202,7 @@ def test_an_answer_that_is_denied_in_another_language_is_found(
     written(SOURCE)
     card = audit("written:anywhere", tasks_from="tasks.jsonl", only=["meaning.denied"], budget=120.0)  # fmt: skip
 
-    assert "denied in Chinese: paid 1" in card.findings[0].title
+    assert "denied in Chinese: reward 1" in card.findings[0].title
     assert str(card.results[0].rate).startswith("8 of 8")
 
 
@@ -211,7 +212,8 @@ def test_a_key_that_only_its_source_names_is_a_form_of_the_answer(
     written(SOURCE)
     card = audit("written:noted", tasks_from="tasks.jsonl", only=["gold"], budget=120.0)
 
-    assert [one.status for one in card.results] == ["clean"] * 4
+    assert not card.findings
+    assert {one.status for one in card.results if one.probe in BASIC} == {"clean"}
 
 
 HARNESS = """

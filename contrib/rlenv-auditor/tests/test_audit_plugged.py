@@ -79,7 +79,7 @@ def test_a_probe_of_a_plugin_is_run_and_its_findings_replay(plugged: Callable[[s
     again = CliRunner().invoke(command, [*words, "--replay", card.findings[0].id])
 
     assert str(found["manners.begging"].rate) == "8 of 8: 100.0 % (63.1–100.0)"
-    assert card.findings[0].title == "begging: paid 1 (and 7 more)"
+    assert card.findings[0].title == "begging: reward 1 (8 responses)"
     assert found["manners.never"].reason == "there is a reason"
     assert found["manners.judges"].reason == "for judge only"
     assert run.exit_code == 1, run.output

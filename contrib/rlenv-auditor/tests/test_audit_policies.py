@@ -123,20 +123,22 @@ def lax(visible):
 
 
 @pytest.mark.parametrize(("stage", "status"), [("agent/state", "clean"), ("./shop.py:lax", "found")])  # fmt: skip
-def test_a_verifier_of_a_final_state_is_asked_by_episodes_alone(
+def test_a_verifier_of_a_final_state_is_asked_by_episodes(
     desk: Path, stage: str, status: str
 ) -> None:
     (desk / "shop.py").write_text(SHOP)
     (desk / "shop.sql").write_text("CREATE TABLE orders(id INTEGER PRIMARY KEY, state TEXT); INSERT INTO orders VALUES (1, 'paid'), (2, 'paid');")  # fmt: skip
     (desk / "shop.toml").write_text(STATEFUL.format(stage=stage))
-    card = audit("shop.toml", only=["policies", "robustness.total", "opinion.unscored"])
+    only = ["policies", "gold.passes", "episodes", "robustness.total", "opinion.unscored"]
+    card = audit("shop.toml", only=only)
     found = {result.probe: result for result in card.results}
 
     assert found["policies.nothing"].status == status
     if stage == "agent/state":
         assert card.findings == ()
-        assert "it judges no response by itself" in found["robustness.total"].reason
-        assert found["opinion.unscored"].status == "skipped"
+        # The gold calls of the task are its right response, and every response is played.
+        for probe in ("gold.passes", "episodes.near", "episodes.cut", "robustness.total", "opinion.unscored"):  # fmt: skip
+            assert found[probe].status == "clean", found[probe].reason
     else:
         assert card.findings[0].task == ""  # without the final state nothing would replay
         assert found["robustness.total"].status == "clean"

@@ -165,7 +165,7 @@ def test_findings_are_sarif_as_the_schema_of_2_1_0_has_it(written: Callable[...,
 def test_a_page_says_the_verdict_first_and_holds_what_it_needs() -> None:
     text = page(made("</pre><script>alert(1)</script>\ud800"), "plain", "tasks.jsonl", kept="a b.json")  # fmt: skip
 
-    assert text.index("<h1") < text.index("Five questions") < text.index("<h2>1 finding")
+    assert text.index("<h1") < text.index("<h2>1 finding") < text.index("Five questions")
     assert "<script>alert" not in text
     assert "default-src &#x27;none&#x27;" in text
     assert "--json &#x27;a b.json&#x27; --replay a.b/1" in text
@@ -227,8 +227,8 @@ def test_an_emitted_test_fails_while_a_reward_depends_on_the_process(
     [
         ("the constant 'nan' is paid on 4 of 4 tasks", "the constant 'nan' is paid on 12 of 40 tasks", False),
         ("the constant '0' is paid on 4 of 4 tasks", "the constant '1' is paid on 4 of 4 tasks", True),
-        ("one more than the answer: paid 1", "one more than the answer: paid 1 (and 3 more)", False),
-        ("one more than the answer: paid 1", "ten times the answer: paid 1", True),
+        ("one more than the answer: reward 1", "one more than the answer: reward 1 (4 responses)", False),
+        ("one more than the answer: reward 1", "ten times the answer: reward 1", True),
         ("found by search, in 9 tries: paid 1 without the answer", "found by search, in 12 tries: paid 0.9 without the answer, on 2 of 4 tasks searched", False),
         ("a wrong answer with bullets: paid 1", "a wrong answer with hedges: paid 1", True),
     ],

@@ -61,7 +61,7 @@ def reads(prompt, response, answer):
 '''
 
 
-def test_what_solves_two_puzzles_is_told_once_and_not_again_in_every_dress(
+def test_what_solves_two_puzzles_is_no_hole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "puzzling.py").write_text(MULTIPLES)
@@ -72,7 +72,7 @@ def test_what_solves_two_puzzles_is_told_once_and_not_again_in_every_dress(
     probes = ["gold.swap", "opinion.style", "exploits.injected"]
     card = audit("puzzling:reads", tasks_from="tasks.jsonl", only=probes)
 
-    assert {one.probe for one in card.findings} == {"gold.swap"}
+    assert card.findings == ()
 
 
 FACTORS = '''

@@ -14,9 +14,17 @@ from multiprocessing import get_context
 from types import SimpleNamespace
 
 import pytest
-from rlenv import ConfigError, Environment, TaskError, VerifierFault
+from rlenv import ConfigError, Environment, Slot, TaskError, VerifierFault, stage
 from rlenv_train import areal_reward, nemo_gym_verify, openrlhf_reward, slime_reward, verl_score
-from train_cases import GOLD, Longest
+from train_cases import GOLD, Longest, right
+
+
+@stage(where="inline")
+def is_digit(response):
+    if response == "b":
+        raise ConnectionError("a verifier that fails")
+    return response.isdigit()
+
 
 # -- OpenRLHF: reward_func(queries, prompts, labels) -> {"rewards", "scores", "extra_logs"} --------
 
@@ -31,14 +39,23 @@ def test_openrlhf_gets_the_response_behind_its_prompt(env):
     found = openrlhf_reward(env, unscored=-1.0)(["<s>1+1=2", "1+1=3", "1+1=break"], ["1+1="] * 3, ["2"] * 3)  # fmt: skip
 
     assert found["rewards"] == found["scores"] == [1.0, 0.0, -1.0]
-    assert found["extra_logs"] == {"unscored": pytest.approx(1 / 3), "reward": 0.5, "stage/right": 0.5}  # fmt: skip
+    logs = found["extra_logs"]
+    assert (logs["reward"], logs["stage/right"]) == (0.5, 0.5)
+    assert logs["unscored"] == logs["fault/error"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.usefixtures("torch")
-def test_openrlhf_logs_the_same_for_each_response_of_a_sort(env):
-    reward = openrlhf_reward(env)
+def test_openrlhf_logs_the_same_names_for_each_response():
+    """OpenRLHF takes the names of the first sample for all: one more or less ends the run."""
+    slots = [Slot("is_digit", is_digit, gate=1.0), Slot("right", right)]
+    with Environment("gated", slots) as gated:
+        reward = openrlhf_reward(gated, unscored=-1.0)
+        logs = [reward([f"a:{t}"], ["a:"], ["2"])["extra_logs"] for t in ("2", "3", "two", "b")]
 
-    assert reward(["a:2"], ["a:"], ["2"])["extra_logs"].keys() == reward(["a:3"], ["a:"], ["2"])["extra_logs"].keys()  # fmt: skip
+    assert len({frozenset(each) for each in logs}) == 1
+    assert [each["stage/right"] for each in logs] == [1.0, 0.0, 0.0, 0.0]  # not run behind a gate
+    assert [each["unscored"] for each in logs] == [0.0, 0.0, 0.0, 1.0]
+    assert logs[-1]["reward"] == -1.0
 
 
 @pytest.mark.usefixtures("torch")

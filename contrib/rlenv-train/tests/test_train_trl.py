@@ -11,6 +11,7 @@ import warnings
 import pytest
 import rlenv
 from rlenv import ConfigError, Environment, Outcome, Task, VerifierFault
+from rlenv.authoring import FAULT_KINDS
 from rlenv_train import trl_reward
 from train_cases import GOLD, Longest, right, short
 
@@ -209,6 +210,7 @@ def test_means_of_stages_and_the_share_without_a_score_are_logged(env):
         call(trl_reward(both, name="r"), ["2", "seven", "break", "seventy"], trainer, **answers(*"2222"))  # fmt: skip
 
     assert trainer.logged == {
+        **{f"r/fault/{kind}": 0.0 for kind in FAULT_KINDS},
         "r/reward": pytest.approx((1 + 0.5 + 0) / 3),
         "r/stage/right": pytest.approx(1 / 3),
         "r/stage/short": pytest.approx(2 / 3),
@@ -221,7 +223,17 @@ def test_no_metric_is_a_nan_where_nothing_has_a_score(env):
     trainer = Trainer()
     call(trl_reward(env), ["break"], trainer, **answers("2"))
 
-    assert trainer.logged == {"rlenv/unscored": 1.0, "rlenv/fault/error": 1.0}
+    logged = {name: value for name, value in trainer.logged.items() if value}
+    assert logged == {"rlenv/unscored": 1.0, "rlenv/fault/error": 1.0}
+
+
+def test_shares_of_faults_are_logged_where_there_is_none(env):
+    """TRL averages a name over the batches and ranks that logged it."""
+    trainer = Trainer()
+    call(trl_reward(env), ["2"], trainer, **answers("2"))
+
+    shares = {name for name in trainer.logged if name.startswith("rlenv/fault/")}
+    assert shares == {f"rlenv/fault/{kind}" for kind in FAULT_KINDS}
 
 
 def test_the_share_without_a_score_counts_other_functions_too(env):

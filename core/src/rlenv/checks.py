@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Sequence
 from time import perf_counter
@@ -12,6 +13,9 @@ from .plan import CompiledSlot
 from .stages import Attempt, module
 from .values import Fault, Outcome, ScoreError, StageResult
 
+# What to do where a function reads a variable that its worker does not have.
+ENV_REMEDY = 'if it is set where you run this, declare env = ["{name}"] on the function'
+_READS_VARIABLE = type(os.environ).__getitem__.__code__
 Errors: TypeAlias = tuple[type[BaseException], ...]
 _class_name: Callable[[type], str] = vars(type)["__name__"].__get__  # whatever a metaclass says
 
@@ -95,6 +99,8 @@ def judged(slot: CompiledSlot, outcome: object, seconds: float) -> StageResult:
         said = "an awaitable from a plain check; write async def"
     elif not slot.is_function or type(outcome) is Outcome:
         said = _class_name(type(outcome))
+        if type(outcome) in (bool, int, float):  # as a function may return
+            said = f"{said}; write return Outcome(score), with score in [0, 1]"
     else:
         from .functions import outcome_of
 
@@ -159,6 +165,9 @@ def _fault_of(err: BaseException) -> Fault:
         return Fault("input", _safe(err))
     if isinstance(err, MemoryError):
         return Fault("memory", "the stage ran out of memory")
+    if isinstance(err, KeyError) and (name := _missing_variable(err)):
+        said = f"the environment variable {name} is not there; {ENV_REMEDY.format(name=name)}"
+        return Fault("error", f"{said}{place_of(err)}")
     place = place_of(err)
     if isinstance(err, ScoreError):
         return Fault("contract", f"{_safe(err)}{place}")
@@ -167,9 +176,21 @@ def _fault_of(err: BaseException) -> Fault:
     return Fault(kind, f"{type(err).__name__}: {_safe(err)}{place}", transient)
 
 
+def _missing_variable(err: KeyError) -> str:
+    """The environment variable that was read and is not there, "" where it is another key."""
+    frames = [frame for frame, _ in traceback.walk_tb(err.__traceback__)]
+    read = bool(frames) and frames[-1].f_code is _READS_VARIABLE
+    return str(err.args[0])[:200] if read and err.args else ""
+
+
 def place_of(err: BaseException) -> str:
     """Where it was raised, as " (folder/file.py:12)"; "" where that is unknown."""
-    frames = traceback.extract_tb(err.__traceback__)
+    steps = [
+        step
+        for step in traceback.walk_tb(err.__traceback__)
+        if step[0].f_code is not _READS_VARIABLE
+    ]
+    frames = traceback.StackSummary.extract(steps, lookup_lines=False)
     if not frames:
         return ""
     file = "/".join(frames[-1].filename.replace("\\", "/").split("/")[-2:])

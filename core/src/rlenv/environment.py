@@ -64,7 +64,8 @@ class Environment:
     whole group.
 
     Raises:
-        ConfigError: for a composition that makes no sense, and for every task that its stages refuse.
+        ConfigError: for a composition that makes no sense, for a stage that holds an object whose state no
+            fingerprint can cover, and for every task that its stages refuse.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Environment:
         memory_mb: int | None = None,
         source: str = "",
     ) -> None:
+        from .fingerprint import made_of
         from .tasks import Tasks
 
         if isinstance(pass_mark, bool) or not 0 < pass_mark <= 1:
@@ -93,6 +95,9 @@ class Environment:
         self.pass_mark = float(pass_mark)
         self.thinking: Thinking = thinking
         self.tables = dict(tables or {})
+        for each in self.tables.values():
+            if hasattr(each, "check_tables"):
+                each.check_tables(self.tables)
         self._plan = Plan(self.root)
         for slot in self._plan.leaves if isolate else ():
             slot.isolate()
@@ -100,18 +105,21 @@ class Environment:
         self.stages = {at.path: at.slot for at in (*self._plan.leaves, *self._plan.composites)}
         self.group_only = tuple(self._plan.group_only)
         self.warnings: list[str] = list(self._plan.warnings)
+        # Before tasks are checked, since a stage may keep what it made of them.
+        self._made = made_of(self._plan, self.tables)
         self.tasks = tasks if isinstance(tasks, Tasks) else Tasks(tasks)
         if self.tasks:
             self._plan.check_tasks(self.tasks)
             self.warnings += self._plan.survey(self.tasks)
         self.memory_mb = memory_mb
-        self._workers = self._hired if "worker" in self.places else None
-        self._executor = CallerExecutor(self._workers)
         self._observers: Callable[..., None] | None = None
         if observers:
             from .observers import Observers
 
             self._observers = Observers(observers).tell
+        # Last, since it may start workers: whoever gets an exception has nothing to close.
+        self._workers = self._hired if "worker" in self.places else None
+        self._executor = CallerExecutor(self._workers)
 
     # -- what it holds ---------------------------------------------------------------------------
 
@@ -120,7 +128,7 @@ class Environment:
         """Names the configuration and the code that make this environment's verdicts."""
         from .fingerprint import fingerprint
 
-        return fingerprint(self._plan, self.pass_mark, self.thinking, self.tables)
+        return fingerprint(self._plan, self._made, self.pass_mark, self.thinking)
 
     @classmethod
     def from_file(cls, path: str | Path, **options: Unpack[Options]) -> Self:

@@ -51,7 +51,9 @@ class Equal:
     case: bool = False
     space: bool = False
     nfkc: bool = False
-    aliases: Mapping[str, list[str]] = field(factory=dict, validator=_no_blanks)
+    aliases: Mapping[str, list[str]] = field(
+        factory=dict, validator=_no_blanks, metadata={"safe": True}
+    )
 
     @cached_property
     def _others(self) -> Mapping[str, list[str]]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
 from .errors import ConfigError, reject
-from .references import FileFunction
+from .foreign import remedy
 from .stages import ATTRIBUTES, DECLARED, Attempt, class_problems, value_problems
 from .values import PLAIN, Outcome, ScoreError
 
@@ -24,12 +22,15 @@ READERS: Mapping[str, Callable[[Attempt], object]] = {
     **{name: attrgetter(f"task.{name}") for name in ("answer", "info")},
     "attempt": lambda attempt: attempt,
 }
-# Trainers' signatures: parameters that tell each, and what calls such a function ``{f}``, at ``{t}``.
-_FOREIGN = {
-    "verl": ({"solution_str", "ground_truth"}, 'lambda response, answer, info: {f}(data_source="", solution_str=response, ground_truth=answer, extra_info=info); in an env.toml, use = "train/verl" and options = {{ function = "{t}" }}'),
-    "OpenRLHF": ({"queries", "labels"}, 'lambda prompt, response, answer: {f}([prompt + response], [prompt], [answer])["rewards"][0]'),
-    "TRL": ({"completions"}, "lambda prompt, response, info: {f}(prompts=[prompt], completions=[response], **{{k: [v] for k, v in info.items()}})[0]; in an env.toml, use = \"train/trl\" and options = {{ function = \"{t}\" }}"),
-}  # fmt: skip
+# What other libraries call a parameter.
+_SYNONYMS = {
+    **dict.fromkeys(
+        ("ground_truth", "gold", "label", "target", "reference", "expected", "solution"), "answer"
+    ),
+    **dict.fromkeys(("output", "generation", "prediction", "solution_str"), "response"),
+    **dict.fromkeys(("question", "query"), "prompt"),
+    **dict.fromkeys(("metadata", "extra_info", "state"), "info"),
+}
 _NO_SCORE = ("list", "tuple", "set", "str", "bytes", "Iterator", "Generator",
              "Awaitable", "Coroutine", "Sequence", "Iterable", "None", "NoneType")  # fmt: skip
 
@@ -192,7 +193,7 @@ def _problems(
 ) -> Iterator[str]:
     unknown = [p.name for p in wanted if _required(p) and p.name not in READERS]
     if unknown:
-        yield _cannot_supply(stage, unknown, set(signature.parameters))
+        yield _cannot_supply(stage, unknown, signature)
     if stage._takes_info and not any(p.kind is p.VAR_KEYWORD for p in wanted):
         yield 'kwargs = "info" is declared, and it takes no **kwargs'
     function = inspect.unwrap(_innermost(stage.function)[0])
@@ -205,32 +206,14 @@ def _problems(
         yield f"it returns {text}; return one score for one response: {scores}"
 
 
-def _cannot_supply(stage: FunctionStage, unknown: list[str], parameters: set[str]) -> str:
+def _cannot_supply(stage: FunctionStage, unknown: list[str], signature: inspect.Signature) -> str:
     asked = f"cannot supply {', '.join(unknown)}; a function may ask for {', '.join(READERS)}"
-    for trainer, (marks, wrapper) in _FOREIGN.items():
-        if marks <= parameters:
-            call = wrapper.format(f={"lambda": "f"}.get(stage.name, stage.name), t=stage.target)
-            return f"{asked}. This is {trainer}'s signature: pass {call}"
-    return f"{asked}; give the others a default, or read them from info"
-
-
-def makeup(part: object, within: tuple[object, ...] = ()) -> object:
-    """What makes a function's scores, beside the module it is defined in: for the fingerprint."""
-    code = getattr(part, "__code__", None)
-    if isinstance(part, FileFunction):
-        return part.sha256
-    if isinstance(part, partial):
-        own: object = "partial"
-        held = [part.func, *part.args, *chain(*sorted(part.keywords.items()))]
-    elif code is None or any(part is outer for outer in within):
-        return part if within else getattr(part, "__dict__", "")
-    else:
-        end = max(position[3] or 0 for position in code.co_positions())  # lambdas may share a line
-        place = [code.co_firstlineno, end] if os.path.isfile(code.co_filename) else _parts(code)
-        own = [repr(place), getattr(getattr(part, "__self__", None), "__dict__", "")]
-        named = chain(*(getattr(part, "__kwdefaults__", None) or {}).items(), *closed_over(part))
-        held = [*(getattr(part, "__defaults__", None) or ()), *named]
-    return [own, *(makeup(each, (*within, part)) for each in held)]
+    name = {"lambda": "f"}.get(stage.name, stage.name)
+    if call := remedy(name, stage.target, signature.parameters):
+        return f"{asked}. {call}"
+    renamed = [f"{it} is `{_SYNONYMS[it]}` here" for it in unknown if it in _SYNONYMS]
+    others = "give the others a default, or read them from info"
+    return "; ".join([asked, *renamed, others])
 
 
 def closed_over(function: Any) -> Iterator[tuple[str, object]]:
@@ -238,11 +221,3 @@ def closed_over(function: Any) -> Iterator[tuple[str, object]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):
             yield name, cell.cell_contents
-
-
-def _parts(code: Any) -> tuple[object, ...]:
-    constants = [
-        _parts(c) if inspect.iscode(c) else sorted(map(repr, c)) if isinstance(c, frozenset) else c
-        for c in code.co_consts
-    ]
-    return (code.co_code, constants, code.co_names, code.co_varnames)

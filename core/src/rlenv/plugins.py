@@ -182,7 +182,9 @@ class Registry:
         """
         plugin, _, short = use.partition("/")
         if not plugin or not short:
-            owners = [f"'{name}/{use}'" for name in self._known() if use in self._shorts(name)]
+            # Plugins are imported to find the owner of a name, and not for what can be none.
+            known = self._known() if _is_word(use) else ()
+            owners = [f"'{name}/{use}'" for name in known if use in self._shorts(name)]
             hint = f"; did you mean {' or '.join(owners)}?" if owners else ""
             raise PluginError(f"a stage is plugin/short, as in 'core/equal', not {use!r}{hint}")
         found = self._pick(plugin, self.stages(plugin), short, f"stage '{short}'", "it has")
@@ -261,6 +263,10 @@ class Registry:
         with suppress(PluginError):
             return self.stages(plugin)
         return ()
+
+
+def _is_word(text: str) -> bool:
+    return text.replace("-", "_").isidentifier()
 
 
 def hook_of(plugin: object, hook: str) -> Callable[..., Any] | None:

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from .errors import ConfigError
 from .near import no_such_file, suggest
+from .reads import hashes_in
 from .stages import DECLARED, check_declared
 
 FORMS = "package.module:name or ./file.py:name"
@@ -41,6 +42,8 @@ def refer(use: str, base: str | os.PathLike[str]) -> Any:
         raise ConfigError(f"write {FORMS}; {lack}")
     if place.endswith(".py") or "/" in place or "\\" in place:
         return FileFunction(_inside(place, base), place, name)
+    if not all(part.replace("-", "_").isidentifier() for part in place.split(".")):
+        raise ConfigError(f'write {FORMS}; "{place}" is not the name of a module')
     return _of_module(place, name)
 
 
@@ -87,8 +90,13 @@ class FileFunction:
         written: the path as the env.toml has it.
         name: the function.
 
+    Attributes:
+        sha256: of the content of the file.
+        reads: the same of each file that it declares to read, by the path as it is written.
+
     Raises:
-        ConfigError: the file is not valid Python, or has no such function at its top level.
+        ConfigError: the file is not valid Python, has no such function at its top level, or declares to read a
+            file that is not there.
     """
 
     def __init__(self, path: Path, written: str, name: str) -> None:
@@ -99,7 +107,13 @@ class FileFunction:
         definition = self._definition(source)
         self.is_async = isinstance(definition, ast.AsyncFunctionDef)
         self.__signature__ = _signature(definition)
-        setattr(self, DECLARED, _declared(definition, written))
+        declared = _declared(definition, written)
+        setattr(self, DECLARED, declared)
+        reads: Any = declared.get("reads", ())
+        self.reads = hashes_in(path.resolve().parent, tuple(reads))
+
+    def __rlenv_state__(self) -> object:
+        return [self.sha256, self.__qualname__, self.reads]
 
     def _definition(self, source: bytes) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda:
         name, where = self.__qualname__, self.written
@@ -128,10 +142,17 @@ class FileFunction:
         """The function itself; runs the file, once a process, and writes no bytecode next to it.
 
         Raises:
-            ConfigError: the file changed since the environment was made, or defines something else.
+            ConfigError: the file, or one that it reads, changed since the environment was made, or it defines
+                something else.
             Exception: whatever the file raises.
         """
         function = getattr(_module_of(self.path, self.sha256), self.__qualname__, None)
+        folder = self.path.resolve().parent
+        if self.reads and hashes_in(folder, tuple(self.reads)) != self.reads:
+            changed = ", ".join(self.reads)
+            raise ConfigError(
+                f"{changed}: a file has changed since the environment was made: make it again"
+            )
         if not callable(function):
             raise ConfigError(f"{self.written} leaves no function {self.__qualname__} behind")
         if getattr(function, DECLARED, {}) != getattr(self, DECLARED):

@@ -201,7 +201,8 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "draws": _flag("it draws random inputs from `attempt.key()`; the secret is then part of the fingerprint"),
     "may_abstain": _flag("it may return None, which leaves the response unscored"),
     "kwargs": Attribute(None, '"info"', "info".__eq__, "what the `**kwargs` of a function receive: nothing, or the task's info"),
-    "env": Attribute(None, "a tuple of names of environment variables", _tuple_of(str), "variables that its workers see although their names end in KEY, TOKEN, SECRET or PASSWORD; by default a function's see none of these and a plugin's all", '("HF_TOKEN",)'),
+    "env": Attribute(None, "a tuple of names of environment variables", _tuple_of(str), "variables that its workers see beside those that Python and numerics need, as PATH, HOME and LANG; by default a function's see only these, and a plugin's see all", '("HF_TOKEN",)'),
+    "reads": Attribute((), "a tuple of paths", _tuple_of(str), "files that it reads, relative to the file that defines it and in that folder; their content is part of the fingerprint, and a missing one is an error when the environment is made", '("table.csv",)'),
     "tells": Attribute((), "a tuple of paths", _tuple_of(str), "what of a task's info its prompt says too, and is no secret", '("info.constraints",)'),
     "survey_if_alone": _flag("survey the tasks only where no stage of another phase counts"),
 }  # fmt: skip

@@ -56,7 +56,11 @@ class WorkerExecutor:
             for slot in self.left
         ]
         self.pools: dict[tuple[int | None, Env], Pool] = {}  # the first takes a moment
-        self._import_files()
+        try:
+            self._import_files()
+        except BaseException:  # also Ctrl-C: nobody else has what would close the workers
+            self.close()
+            raise
 
     def _decoder(self, left: Iterable[CompiledSlot]) -> Callable[[object], wire.Progress]:
         """What reads the answers of workers that lack some stages, of which they may not speak."""
@@ -132,8 +136,6 @@ class WorkerExecutor:
                 reply = self.pool(None, slot.env).submit(program, ((own,), 30.0)).result()
                 if isinstance(reply, Failed):
                     problems.append(f"{slot.who}: importing the file failed: {reply.message}")
-        if problems:
-            self.close()
         reject(problems)
 
     def learn(self, attempt: Attempt, slot: CompiledSlot, reply: Reply) -> None:

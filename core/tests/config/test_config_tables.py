@@ -13,6 +13,7 @@ from rlenv.config.schema import OWNERS
 
 MODULE = """
 from attrs import field, frozen, validators
+from rlenv import ConfigError
 
 @frozen
 class Tool:
@@ -25,10 +26,19 @@ class Harness:
     tools: tuple[Tool, ...] = ()
 
 class Plain: ...
+
+@frozen
+class Bounded:
+    most: int
+
+    def check_tables(self, tables):
+        if tables["lab"].turn_limit > self.most:
+            raise ConfigError(f"turn_limit of [lab] is above most, {self.most}")
 """
 CLAIMS = {
     "lab": "claimed_tables:Harness",
     "plain": "claimed_tables:Plain",
+    "bounded": "claimed_tables:Bounded",
     "lost": "claimed_tables:Lost",
     "pass_mark": "claimed_tables:Harness",
 }
@@ -89,6 +99,14 @@ def test_mistakes_are_reported_with_the_others() -> None:
         "lab.tools[1].name: required, and missing; expected a string",
     }
     assert problems(lab=3) == ("lab: expected a table, got 3",)
+
+
+def test_a_table_may_check_the_values_of_another() -> None:
+    tables = {"lab": {"kind": "x", "turn_limit": 9}, "bounded": {"most": 8}}
+
+    assert problems(**tables) == ("turn_limit of [lab] is above most, 8",)
+    with pytest.raises(ConfigError, match="above most, 8"):
+        Environment.from_dict({**ENV, **tables})
 
 
 def test_a_table_is_part_of_the_fingerprint() -> None:

@@ -114,7 +114,12 @@ class Returns(Plain):
         return self.what  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("what", "named"), [(None, "NoneType"), (1.0, "float"), (True, "bool")])
+NUMBER = "; write return Outcome(score), with score in [0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("what", "named"), [(None, "NoneType"), (1.0, "float" + NUMBER), (True, "bool" + NUMBER)]
+)
 def test_what_is_no_outcome_is_named_by_its_type(what, named):
     result = check_now(leaf(Returns(what)), Attempt(Task("p"), "r"))
 

@@ -96,7 +96,7 @@ def test_the_fingerprint_names_the_configuration_and_stands_still():
 
 def test_the_fingerprint_names_the_code_of_composites(monkeypatch):
     read = []
-    monkeypatch.setattr(fingerprint, "_content", read.append)
+    monkeypatch.setattr(fingerprint, "content_of", read.append)
 
     def made(module):
         kind = type("Mine", (AllOf,), {"__module__": module})

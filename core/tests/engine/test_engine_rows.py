@@ -1,5 +1,6 @@
 """Batches: the rows that they take, and the order in which their verdicts come."""
 
+import threading
 from itertools import count
 
 import pytest
@@ -147,7 +148,7 @@ def test_an_inline_stage_that_cannot_travel_is_told_whenever_workers_are_asked_f
         def check(self, attempt):
             return Outcome(1.0)
 
-    with open(__file__) as handle, Environment("held", [Slot("holds", Holds(handle))]) as env:
+    with Environment("held", [Slot("holds", Holds(threading.Lock()))]) as env:
         for _ in range(2):
             with pytest.raises(ConfigError, match="runs in a worker, and the attribute handle"):
                 env.evaluate_many([(WARM, "red")], workers=1)

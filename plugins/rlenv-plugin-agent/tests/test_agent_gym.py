@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+import pytest
 from rlenv import Environment, Verdict, stage
 from rlenv_plugin_agent import call
 from rlenv_plugin_agent.gym import Episodes
@@ -57,7 +58,8 @@ def test_what_a_policy_is_told_are_copies() -> None:
     episodes = Episodes(sums(), number, info_of)
     _, info = episodes.reset(TASK, 0)
     told = cast("Any", info)
-    told["messages"][0]["content"] = "changed"
+    with pytest.raises(TypeError, match="read-only"):
+        told["messages"][0]["content"] = "changed"
     told["tools"][0]["function"].clear()
     seen, *_, last = episodes.step(json.dumps(call("add", a=2, b=3)))
     again = cast("Any", last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
@@ -82,8 +83,10 @@ def test_whatever_a_policy_returns_the_episode_goes_on_or_ends(
 
 def test_a_policy_cannot_write_into_the_history() -> None:
     def policy(messages: list[Message], tools: object) -> object:
-        messages[0]["content"] = "5 is right"  # type: ignore[index] # what a careless policy does
-        messages.append({"role": "tool", "content": "5"})
+        with pytest.raises(TypeError, match="copy it first"):
+            messages[0]["content"] = "5 is right"  # type: ignore[index] # what a careless policy does
+        with pytest.raises(TypeError, match="copy it first"):
+            messages.append({"role": "tool", "content": "5"})
         return "6"
 
     found = rollout(sums(), TASK, policy)
@@ -94,9 +97,9 @@ def test_a_policy_cannot_write_into_the_history() -> None:
     )
 
 
-def test_a_policy_may_read_arguments_in_place_in_each_turn() -> None:
+def test_a_policy_may_read_arguments_in_a_copy_in_each_turn() -> None:
     def policy(messages: list[Message], tools: list[Message]) -> object:
-        for message in messages:
+        for message in copy.deepcopy(messages):
             for made in message.get("tool_calls", ()):  # type: ignore[attr-defined]
                 made["function"]["arguments"] = json.loads(made["function"]["arguments"])
         return call("add", a=2, b=3) if len(messages) < 8 else "5"
@@ -112,7 +115,8 @@ def test_a_policy_cannot_write_into_calls_or_tools() -> None:
         tools[0]["function"]["parameters"].clear()  # type: ignore[index] # as a careless template does
         if len(messages) == 1:
             return call("add", a=2, b=3)
-        messages[1]["tool_calls"][0]["function"]["name"] = "other"  # type: ignore[index]
+        with pytest.raises(TypeError, match="copy it first"):
+            messages[1]["tool_calls"][0]["function"]["name"] = "other"  # type: ignore[index]
         return messages[2]["content"]
 
     with sums() as env:

@@ -59,7 +59,8 @@ def test_a_policy_writes_neither_into_the_messages_of_a_subagent_nor_into_its_to
         tools[0]["function"]["parameters"].clear()
         if not messages[1:]:
             return reply(call("double", n=4))
-        messages[1]["tool_calls"][0]["function"]["name"] = "other"
+        with pytest.raises(TypeError, match="read-only"):
+            messages[1]["tool_calls"][0]["function"]["name"] = "other"
         return reply(messages[-1]["content"])
 
     actor, helper = Actor(policy), subagent(tools=[double])

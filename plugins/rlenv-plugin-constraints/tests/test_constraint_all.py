@@ -71,7 +71,7 @@ def test_what_says_nothing_gets_nothing_and_is_still_measured() -> None:
     out = check("ok", constraints=({"kind": "no_comma"},))
     assert out.score == 0.0
     assert out.data["satisfied"] == 1
-    assert "says nothing" in out.detail
+    assert "no content" in out.detail
     assert "fillers" in str(out.data["contentless"])
     assert check("ok", constraints=({"kind": "no_comma"},), content=False).score == 1.0
 

@@ -236,7 +236,9 @@ def test_a_stage_that_knows_the_answer_says_what_is_one(raw: str, size: int) -> 
         assert both.verify(task, " \u200b") == 0.0
     with Environment.from_dict({"name": "e", "stage": [rules]}) as alone:
         assert alone.verify(task, task.answer) == 0.0  # type: ignore[arg-type]
-        assert "(content = false accepts it)" in str(alone.evaluate(task, "42").results[0].outcome)
+        told = str(alone.evaluate(task, raw).results[0].outcome)
+        assert "set content = false in the options of this stage" in told
+        assert "set content" not in str(alone.evaluate(task, "").results[0].outcome)
 
 
 def test_the_test_of_content_is_on_or_off_where_the_option_says_so() -> None:

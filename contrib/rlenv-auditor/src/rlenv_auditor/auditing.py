@@ -22,7 +22,7 @@ from .model import Result, Scorecard
 from .probes.base import Probe, result, run
 from .questions import answered, asides
 from .sampling import sampled
-from .solved import plainly_in
+from .solved import plainly_in, text_of
 from .target.process import Spec, Target, placed
 from .thresholds import Thresholds, crossed
 
@@ -101,7 +101,7 @@ def _bench(
 ) -> Bench:
     """The budget begins when all that probes ask with is loaded."""
     attacks = _hooks(held, archetypes, "rlenv_attacks")
-    corpora = [(f"{use}: {one.name}", one.build) for use, one in attacks]
+    corpora = [(f"{one.name}, an attack of {use}", one.build) for use, one in attacks]
     # Only of the target's own stages: what keeps the meaning for one verifier may not for another.
     own = _hooks(held, (), "rlenv_rewrites") if held.uses else ()
     rewrites = [(f"{use}: {one.name}", one.apply, one.keeps) for use, one in own]
@@ -113,7 +113,9 @@ def _bench(
 def _said(task: Task, right: Mapping[str, Sequence[str]]) -> Task:
     """The task; without its answer where a right response does not say it, as an expression does not say its value."""
     given = right.get(task.id or "")
-    return evolve(task, answer=None) if given and not plainly_in(task, given[0]) else task
+    if not given or text_of(task.answer) is None or plainly_in(task, given[0]):
+        return task
+    return evolve(task, answer=None)
 
 
 @contextmanager
@@ -187,12 +189,12 @@ def _all(
         left = bench.deadline - time.monotonic()
         others = len(chosen) - place
         if reason := _unfit(probe, bench):
-            results.append(result(probe, "skipped", reason=reason))
+            results.append(result(probe, "skipped", reason=reason, code="other-kind"))
         elif fail_fast and any(one.findings for one in results):
             found = "--fail-fast: something was found before"
-            results.append(result(probe, "skipped", reason=found))
+            results.append(result(probe, "skipped", reason=found, code="fail-fast"))
         elif left <= 0:
-            results.append(result(probe, "incomplete", reason="the budget ended before it"))
+            results.append(result(probe, "incomplete", reason="the budget ended before it", code="budget"))  # fmt: skip
         else:
             results.append(run(probe, bench, time.monotonic() + max(0.5, 4 * left / others)))
     return tuple(results)

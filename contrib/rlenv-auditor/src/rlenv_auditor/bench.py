@@ -47,6 +47,7 @@ class Bench:
         second: Target | None = None,
     ) -> None:
         self.target = target
+        self.weights = target.weights
         self.tasks = tuple(tasks)
         self.seed = seed
         self.deadline = deadline

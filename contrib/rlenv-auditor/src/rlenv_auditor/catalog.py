@@ -11,12 +11,14 @@ from typing import Any
 from rlenv.errors import PluginError, RlenvError
 
 from .probes import (
+    answers,
     baselines,
     cost,
     determinism,
     episodes,
     executed,
     exploits,
+    files,
     gold,
     judges,
     meaning,
@@ -24,6 +26,7 @@ from .probes import (
     opinion,
     robustness,
     secrecy,
+    seeds,
 )
 from .probes.base import Probe
 from .search import optimizer
@@ -33,8 +36,8 @@ __all__ = ["probes"]
 # The cheap and telling ones first: a budget that ends early has asked them.  Those of determinism start a dozen processes, and
 # a stranger's package may take seconds to import.
 OWN = (
-    *gold.PROBES, *baselines.PROBES, *mutation.PROBES, *secrecy.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
-    *episodes.PROBES, *executed.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *baselines.LATE, *opinion.LATE, *cost.PROBES, *determinism.PROBES,
+    *gold.PROBES, *answers.PROBES, *baselines.PROBES, *mutation.PROBES, *secrecy.PROBES, *seeds.PROBES, *meaning.PROBES, *opinion.PROBES, *judges.PROBES,
+    *episodes.PROBES, *executed.PROBES, *exploits.PROBES, *robustness.PROBES, *optimizer.PROBES, *baselines.LATE, *opinion.LATE, *cost.PROBES, *determinism.PROBES, *files.PROBES,
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The conclusion of an audit: its headline and its advice follow from findings, free reward and completeness."""
+"""Derives the conclusion of an audit from its findings, the free reward and its completeness."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Use:
 
 USES = (
     Use(0.95, "reward alone", "it can be the only reward"),
-    Use(0.8, "KL anchor", "train with a KL penalty and early stopping, and read a sample of what is rewarded"),
-    Use(0.5, "shaping", "use it as a small term beside a tighter reward, with a KL penalty, and not by itself"),
-    Use(0.0, "human review", "use it to sort responses that people review"),
+    Use(0.8, "KL anchor", "train with a KL penalty and early stopping, and read a sample of the rewarded responses"),
+    Use(0.5, "shaping", "use it only as a small term next to a tighter reward, with a KL penalty"),
+    Use(0.0, "human review", "use it only to rank responses for human review"),
 )  # fmt: skip
 
 
@@ -62,19 +62,19 @@ def conclusion(card: Scorecard) -> Conclusion:
     free = f"the constant response {constant!r:.40} earns {earned:.3f} on average"
     if (nothing := float(card.figures.get("free reward") or 0.0)) > earned:
         earned = nothing
-        free = f"{card.figures.get('best for nothing')} earns {earned:.3f} on average and solves nothing"
+        free = f"{card.figures.get('best for nothing')} earns {earned:.3f} on average without solving a task"
     unfinished = [result.probe for result in ran if result.status == "incomplete"]
-    left = f"{len(unfinished)} of {len(ran)} probes did not finish: give a larger --budget."
+    left = f"{len(unfinished)} of {len(ran)} probes did not finish. Give a larger --budget."
     bound = _bound(ran)
     cases: tuple[tuple[bool, Status, str, str], ...] = (
         (bool(card.findings), "found", _count(card.findings), " ".join(_found(card, free if earned > FREE else "", left if unfinished else ""))),
-        (not card.measured, "unmeasured", f"nothing was measured ({count})", "See the reasons below: nothing is known about this verifier."),
-        (earned > FREE, "free", f"no exploit found, but {free}", "A policy can earn that without reading a task: compare its reward with this figure, and ask for more than it pays."),
-        (bool(unfinished), "incomplete", f"incomplete: no exploit found before the budget ended ({count})", left),
+        (not card.measured, "unmeasured", f"nothing was measured ({count})", "Every probe was skipped, or the budget ended before the first result. The reasons are listed under Skipped."),
+        (earned > FREE, "free", f"no exploit found, but {free}", "A policy can earn that without reading the task. Compare training rewards with this figure, and make the reward stricter."),
+        (bool(unfinished), "incomplete", f"incomplete audit: no exploit found before the budget ended ({count})", left),
         (len(card.results) < card.probes, "chosen", f"no exploit found by the chosen probes ({count})", "Run the audit without --only before you rely on it."),
-        (not any(r.family in ("gold", "judges") and r.rate for r in ran), "blind", f"too little evidence: no exploit found, but no right response is known ({count})", "Give tasks with answers, or right responses with --right FILE: most probes start from one."),
-        (card.tasks < FEW, "few", f"too little evidence: no exploit found on {card.tasks} task{'s' * (card.tasks != 1)} ({count})", f"Give at least {FEW} tasks: so few leave rates up to {100 * bound:.0f} % possible."),
-        (bound > WIDE, "wide", f"too little evidence: no exploit found ({count})", f"Responses may still force a fault on up to {100 * bound:.0f} % of tasks: give more tasks, or a larger --budget."),
+        (not any(r.family in ("gold", "judges") and r.rate for r in ran), "blind", f"too little evidence: no exploit found, but no right response is known ({count})", "Add answers to the tasks, or right responses with --right FILE. Most probes start from a right response."),
+        (card.tasks < FEW, "few", f"too little evidence: no exploit found on {card.tasks} task{'s' * (card.tasks != 1)} ({count})", f"Audit at least {FEW} tasks. With this number, rates up to {100 * bound:.0f} % remain possible."),
+        (bound > WIDE, "wide", f"too little evidence: no exploit found ({count})", f"Responses may still force a fault on up to {100 * bound:.0f} % of tasks. Audit more tasks, or give a larger --budget."),
     )  # fmt: skip
     for applies, status, headline, advice in cases:
         if applies:
@@ -99,13 +99,13 @@ def allowed(card: Scorecard) -> Use | None:
 
 def _allows(card: Scorecard) -> str:
     use = allowed(card)
-    return f"Its tightness of {_tightness(card)} allows {use.name}: {use.told}. " if use else ""
+    return f"{_tightness(card)}: {use.told}. " if use else ""
 
 
 def _tightness(card: Scorecard) -> str:
-    """The figure with its bound: "1.00 (at least 0.82 by 40 tasks)"."""
+    """The figure with its bound: "Tightness 1.00 (40 tasks, lower bound 0.82)"."""
     tight, least = (float(card.figures[key]) for key in ("tightness", "tightness at least"))
-    return f"{tight:.2f} (at least {least:.2f} by {card.tasks} tasks)"
+    return f"Tightness {tight:.2f} ({card.tasks} tasks, lower bound {least:.2f})"
 
 
 def omitted(card: Scorecard) -> str:
@@ -115,8 +115,8 @@ def omitted(card: Scorecard) -> str:
         if one.status in ("skipped", "incomplete"):
             reasons.setdefault(one.reason, {}).setdefault(one.family, []).append(one.probe)
     told = [f"{', '.join(_named(families))} ({reason})" for reason, families in reasons.items()]
-    told += [f"{card.probes - len(card.results)} that were not chosen"] * (card.probes > len(card.results))  # fmt: skip
-    return f"Left out or not finished: {'; '.join(told)}." if told else ""
+    told += [f"{card.probes - len(card.results)} not selected by --only"] * (card.probes > len(card.results))  # fmt: skip
+    return f"Skipped or not finished: {'; '.join(told)}." if told else ""
 
 
 def _named(families: Mapping[str, list[str]]) -> Iterator[str]:
@@ -139,17 +139,17 @@ def _found(card: Scorecard, free: str, left: str) -> Iterator[str]:
     lifted = any(result.measure == "lift" and result.findings for result in card.results)
     use = allowed(card)
     if use is None:
-        yield "Fix the findings. Wrong rewards could not be measured: give tasks with answers, or --right FILE."
+        yield "Fix the findings. Wrong rewards could not be measured. Add answers to the tasks, or give --right FILE."
     elif use is USES[-1]:
-        yield "Do not train on this reward: fix the findings first. A KL penalty does not keep a policy from a reward that is this easy to get."
+        yield "Do not train on this reward. Fix the findings first. A KL penalty does not protect a reward that is this easy to get."
     elif lifted:
-        yield "Style alone raises the reward of a wrong response, and a policy will learn the style: fix that first."
+        yield "Style alone raises the reward of a wrong response, and a policy will learn the style. Fix that first."
     elif float(card.figures.get("false negatives") or 0.0) > 0.05:
-        yield "Many right responses are rejected: accept more notations before you train."
+        yield "Many right responses are rejected. Accept more notations before you train."
     else:
         yield "Fix the findings before you train on this reward."
     if use is not None:
-        yield f"Until then, its tightness of {_tightness(card)} allows {use.name}: {use.told}."
+        yield f"{_tightness(card)}: until then, {use.told}."
     if free:
         yield f"{free[:1].upper()}{free[1:]}."
     if left:

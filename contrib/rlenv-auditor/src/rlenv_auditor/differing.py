@@ -47,5 +47,7 @@ def difference(before: Scorecard, after: Scorecard) -> Difference:
 def _hole(one: Finding) -> tuple[str, str]:
     """The probe and what it varied, without how often and at which price; of a search, what it found."""
     found = one.response if one.family == "optimizer" else ""
-    title = re.sub(r",? on \d+ of \d+ tasks.*| \(and \d+ more\)|; alone in .*|, in \d+ tries", "", one.title)  # fmt: skip
-    return one.probe, re.sub(r": (paid|hang|crash|error|unscored|type)\b.*", "", title) + found
+    title = re.sub(r",? on \d+ of \d+ tasks.*| \(and \d+ more\)| \(\d+ responses\)|; alone in .*|, in \d+ tries", "", one.title)  # fmt: skip
+    return one.probe, re.sub(
+        r": (paid|reward|hang|crash|error|unscored|type)\b.*", "", title
+    ) + found

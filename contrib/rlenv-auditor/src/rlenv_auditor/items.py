@@ -21,6 +21,8 @@ ROWS = (  # labels and texts of options: lines with a mark before them, and "(A)
     re.compile(r"(?m)^[ \t]*(?:[-*•]|\(?(\w{1,2})[.):\]])[ \t]+(\S.*?)[ \t]*$"),
     re.compile(r"\(([A-Z])\)[ \t]*([^()\n]+?)(?=[ \t,;]*(?:\([A-Z]\)|[?\n]|\.(?:\s|$)|$))"),
 )
+QUOTED = re.compile(r"(?<!\w)[\"'\u201c`]([^\"'\u201c\u201d`\n]{1,60})[\"'\u201d`](?!\w)")
+CHOICE = re.compile(r"\b[\w-]+(?:, [\w-]+)*,? or [\w-]+\b")  # "red, green or blue"
 
 
 def plain(item: str) -> str:
@@ -78,6 +80,10 @@ def shown(prompt: str, answer: str) -> Iterator[tuple[str, ...]]:
     for part in re.split(r"[:?\n]\s|[.?](?=\s|$)", prompt):
         if made := Items.of(re.sub(r",? (?:and|or) ", ", ", part)):
             yield made.items
+    quoted = tuple(dict.fromkeys(QUOTED.findall(prompt)))
+    if len(quoted) > 1:
+        yield quoted
+    yield from (tuple(re.split(r",? or |, ", found[0])) for found in CHOICE.finditer(prompt))
     listed = Items.of(answer)
     form = re.escape((listed.items if listed else (answer,))[0].strip("'\"-"))
     if re.search(r"[0-9]", form):

@@ -29,6 +29,9 @@ class Reply:
         mutated: whether the call changed the task that it was given.
         transient: whether the fault is one that a retry may mend.
         called: hosts of a network that it called for it.
+        stages: (path, score) of the stages of an environment that ran; None for one that has no score.
+        state: a hash of the state that an episode left.
+        seeds: constants with which it seeded generators of random numbers.
     """
 
     reward: float | None
@@ -39,6 +42,9 @@ class Reply:
     mutated: bool = False
     called: tuple[str, ...] = ()
     transient: bool = False
+    stages: tuple[tuple[str, float | None], ...] = ()
+    seeds: tuple[str, ...] = ()
+    state: str = ""
 
 
 @frozen
@@ -56,7 +62,8 @@ class Finding:
         reward: what was paid for it; None where there was no reward.
         expected: what should have been: "below the pass mark", "the same reward twice", …
         hint: how to close the hole.
-        more: figures and other texts that belong to it.
+        more: figures and other texts that belong to it; ``stages`` is what each stage scored.
+        code: what it shows, for programs: a key of ``codes.FOUND``.
     """
 
     id: str
@@ -70,6 +77,7 @@ class Finding:
     expected: str
     hint: str
     more: Mapping[str, Any] = field(factory=dict)
+    code: str = "other"
 
 
 @frozen
@@ -81,6 +89,7 @@ class Result:
         measure: what the rate counts: "exploit", "fn", "nondet", "fault", "leak", or "".
         rate: tasks that it hit, of tasks that it tried.
         figures: whatever else was measured.
+        code: why it was skipped or did not finish, for programs: a key of ``codes.SKIPPED``, or "".
     """
 
     probe: str
@@ -95,6 +104,7 @@ class Result:
     figures: Mapping[str, Any] = field(factory=dict)
     seconds: float = 0.0
     calls: int = 0
+    code: str = ""
 
 
 @frozen

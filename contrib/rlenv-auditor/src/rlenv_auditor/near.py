@@ -117,11 +117,11 @@ def lacking(listed: Items) -> Iterator[tuple[str, str]]:
     others = [one[0] for one in words if one[0] != own and one[0].isdigit() and own.isdigit()]
     other = next(chain(others, (text for _, text in missed(own))), "other")
     changed = last[:start] + other + last[stop:]
-    yield "the last item dropped", listed.text(most)
-    yield "the first item twice", listed.text([*most, most[0]])
-    yield "an inner item twice", listed.text([*most[:-1], *most[-2:-1], last])
-    yield "another one for the last item", listed.text([*most, changed])
-    yield "an item too many", listed.text([*most, last, changed])
+    yield "last list item dropped", listed.text(most)
+    yield "first list item twice", listed.text([*most, most[0]])
+    yield "inner list item twice", listed.text([*most[:-1], *most[-2:-1], last])
+    yield "last list item replaced", listed.text([*most, changed])
+    yield "list item added", listed.text([*most, last, changed])
 
 
 def turned(listed: Items, prompt: str) -> dict[str, str]:
@@ -136,6 +136,12 @@ def turned(listed: Items, prompt: str) -> dict[str, str]:
         return {}
     orders = {"its items in reverse": items[::-1], "its last two items exchanged": (*items[:-2], items[-1], items[-2])}  # fmt: skip
     orders["its items in the order of the prompt"] = there
+    orders["its first two items exchanged"] = (items[1], items[0], *items[2:])
+    if len(items) > 3:  # the ends stay in place
+        middle = len(items) // 2
+        orders["two inner items exchanged"] = (*items[: middle - 1], items[middle], items[middle - 1], *items[middle + 1 :])  # fmt: skip
+    if len(items) > 4:
+        orders["its inner items in reverse"] = (items[0], *items[-2:0:-1], items[-1])
     return {name: listed.text(order) for name, order in orders.items() if order != items}
 
 

@@ -20,6 +20,7 @@ CHOICE = re.compile(r"^\(?([A-Za-z])\)?(?:[.:)\s]+(.*))?$", re.DOTALL)
 UNORDERED = re.compile(r"\\\{|\bor\b")  # a set, or solutions: in any order, in any dress
 # Of a whole solution, its last box is the answer.
 BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}")
+READ = 20_000  # characters of each end of a long response
 WORD = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"  # a letter or digit, but of Thai, Kana, Han and Hangul
 NUMBER = re.compile(r"[-\u2212]?\d+(?:,\d+)*\.?\d*(?:[eE][-+]?\d+)?|[-\u2212]?\.\d+")
 
@@ -50,7 +51,8 @@ def plainly_in(task: Task, response: str) -> bool:
 
 
 def _holds(wanted: str, response: str) -> bool:
-    response = response[:20_000]
+    if len(response) > 2 * READ:  # an answer is at one of the ends
+        response = f"{response[:READ]}\n{response[-READ:]}"
     folded = _folded(response)
     if any(form and _stands(form, folded) for form in _forms(wanted)):
         return True

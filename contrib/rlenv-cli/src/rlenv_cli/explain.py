@@ -13,7 +13,7 @@ from rlenv.record import dumps, plain
 from rlenv.values import Fault, Task, Trajectory, Verdict
 
 from rlenv_cli.scores.records import StageRecord
-from rlenv_cli.scores.unscored import REMEDIES
+from rlenv_cli.scores.unscored import remedy
 from rlenv_cli.scores.verdicts import stage_rows
 
 from .arithmetic import written_out
@@ -83,7 +83,7 @@ def _reward(env: Environment, verdict: Verdict, *, public: bool) -> Iterator[str
         if fault is not None:
             told = evolve(fault, message="") if public else fault
             yield f"          {one_line(str(told), VALUE_CHARS)}"
-            yield f"          what to do: {_remedy(fault.kind)}"
+            yield f"          what to do: {one_line(remedy(told.kind, told.message), VALUE_CHARS)}"
     else:
         passed = verdict.value >= env.pass_mark
         yield f"Passed    {'yes' if passed else 'no'}  (pass mark {env.pass_mark:g})"
@@ -102,7 +102,9 @@ def _more(row: StageRecord, *, public: bool) -> Iterator[str]:
         for key, value in row["private"].items():
             yield f"{pad}operator only: {visible(str(key))}: {_value(value)}"
     if row["fault"] is not None:
-        yield f"{pad}what to do: {_remedy(row['fault']['kind'])}"
+        message = "" if public else row["fault"]["message"]
+        what = remedy(row["fault"]["kind"], message)
+        yield f"{pad}what to do: {one_line(what, VALUE_CHARS)}"
 
 
 def painted(line: str) -> str:
@@ -119,10 +121,6 @@ def painted(line: str) -> str:
             line,
         )
     return line
-
-
-def _remedy(kind: str) -> str:
-    return REMEDIES.get(kind, "see the message")
 
 
 def _indented(text: str, lines: int, pad: str = "          ") -> Iterator[str]:

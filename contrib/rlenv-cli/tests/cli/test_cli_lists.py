@@ -96,6 +96,17 @@ def test_stages_are_listed_with_what_they_do(rlenv, demo):
         assert part in out
 
 
+@pytest.mark.parametrize("words", [(), ("core/equal",), ("math/equal",)])
+def test_stages_fit_eighty_columns_and_nothing_is_cut(words, rlenv, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.rstrip() for line in rlenv("stages", *words).output.splitlines()]
+    told = [line for line in lines if line.startswith("  ")]  # prose of a docstring keeps its lines
+
+    assert told
+    assert max(map(len, told)) <= 80
+    assert [line for line in told if "…" in line] == []
+
+
 def test_the_stages_of_one_plugin(rlenv, demo):
     out = rlenv("stages", "demo").output
     assert "demo/slow" in out

@@ -51,7 +51,7 @@ def certified(rows: Sequence[Row]) -> bool:
 
 
 def _plugin(name: str, rows: Sequence[Row]) -> dict[str, Any]:
-    from rlenv.fingerprint import _content
+    from rlenv.content import content_of
 
     info = registry().info(name)
     own = [row for row in rows if row["stage"].partition("/")[0] == name]
@@ -60,7 +60,7 @@ def _plugin(name: str, rows: Sequence[Row]) -> dict[str, Any]:
         "name": name,
         "distribution": info.distribution,
         "version": info.version,
-        "content": f"sha256:{_content(info.target.partition(':')[0].partition('.')[0])}",
+        "content": f"sha256:{content_of(info.target.partition(':')[0].partition('.')[0])}",
         "stages": [
             {
                 "stage": stage,

@@ -200,14 +200,39 @@ def _skipped(rows: Sequence[dict[str, Any]], count: int) -> Iterator[str]:
 
 
 def _table(rows: Sequence[dict[str, Any]], stages: Sequence[str]) -> Any:
+    """Return a line for each law of a single stage, else a line for each stage."""
+    return _of_laws(rows) if len(stages) == 1 else _of_stages(rows, stages)
+
+
+def _of_laws(rows: Sequence[dict[str, Any]]) -> Any:
     from rich.box import SIMPLE
     from rich.table import Column, Table
     from rich.text import Text
 
-    law_column = Column("law", no_wrap=True)
-    table = Table(law_column, *map(visible, stages), box=SIMPLE)
-    known = {(row["law"], row["stage"]): row["result"] for row in rows}
-    for law in dict.fromkeys(row["law"] for row in rows):
-        results = [known.get((law, stage), "skipped") for stage in stages]
-        table.add_row(law, *(Text(MARK[result], STYLE[result]) for result in results))
+    table = Table(Column("law", no_wrap=True), visible(rows[0]["stage"]), box=SIMPLE)
+    for row in rows:
+        table.add_row(row["law"], Text(MARK[row["result"]], STYLE[row["result"]]))
+    return table
+
+
+def _of_stages(rows: Sequence[dict[str, Any]], stages: Sequence[str]) -> Any:
+    """Return a table that names the laws which a stage breaks; it fits 80 columns for any number of stages."""
+    from rich.box import SIMPLE
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    numbers = [Column(name, justify="right", no_wrap=True) for name in ("passed", "skipped")]
+    table = Table(Column("stage", overflow="fold"), *numbers, "broken laws", box=SIMPLE)
+    for stage in stages:
+        found: dict[str, list[str]] = {}
+        for row in rows:
+            if row["stage"] == stage:
+                found.setdefault(row["result"], []).append(row["law"])
+        broken = Text(", ".join(found.get("failed", ())) or "-")
+        if "failed" in found:
+            broken.stylize(STYLE["failed"])
+        if "unchecked" in found:
+            broken.append(f"; not checked: {', '.join(found['unchecked'])}", STYLE["unchecked"])
+        counts = [str(len(found.get(result, ()))) for result in ("passed", "skipped")]
+        table.add_row(visible(stage), *counts, broken)
     return table

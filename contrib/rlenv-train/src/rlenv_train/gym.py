@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
@@ -13,6 +13,7 @@ from .environments import AnyEnvironment
 from .metrics import reason, stage_scores
 from .rows import Message
 from .single import Asked, Judge, Options
+from .splits import TRAIN, of_split
 from .tokens import step_scores
 
 if TYPE_CHECKING:
@@ -23,11 +24,16 @@ Extras: TypeAlias = Mapping[str, object]
 
 
 def gymnasium_env(
-    env: AnyEnvironment, *, unscored: float = 0.0, max_length: int = 1 << 16
+    env: AnyEnvironment,
+    *,
+    unscored: float = 0.0,
+    max_length: int = 1 << 16,
+    split: str | None = TRAIN,
 ) -> gymnasium.Env[str, str]:
     """The environment as a ``gymnasium.Env`` over its own tasks: of one step, or with a ``[harness]`` of its turns.
 
-    ``reset`` draws a task, or takes that of ``options={"id": …}``; the observation is its prompt.  ``step``
+    ``reset`` draws a task of the split, or takes that of ``options={"id": …}``, which may be of any split; the
+    observation is its prompt.  ``step``
     takes the response.  A judged response terminates the episode.  An unscored one truncates it, since a
     reward there is a number: ``info["unscored"]`` is true, and ``info["fault"]`` says why.
 
@@ -38,16 +44,29 @@ def gymnasium_env(
         env: an Environment with tasks, the path of an env.toml, or the name of an installed environment.
         unscored: the reward of an unscored response.
         max_length: of prompts and responses in the spaces, in characters; ``step`` takes any text.
+        split: the split that ``reset`` draws from, "train" unless given; None for the tasks of every split.
 
     Raises:
-        ConfigError: when the environment has no tasks, or a stage compares the responses to one task.
+        ConfigError: when the environment has no tasks, or none of the split, or a stage compares the responses to
+            one task.
     """
+    judge = Judge(env, "Gymnasium", unscored=unscored, patience=None)
+    if not judge.env.tasks:
+        raise ConfigError(f"{judge.env.name} has no tasks, and reset gives one")
+    made = _env_class(judge, of_split(judge.env.tasks, split, "gymnasium_env"), max_length)
+    if "harness" in judge.env.tables:
+        stepping: Callable[..., type] = import_module("rlenv_plugin_agent.gym").stepping
+        made = stepping(made, judge.env, judge.reward, _info)
+    return made()
+
+
+def _env_class(
+    judge: Judge, drawable: Sequence[Task], max_length: int
+) -> type[gymnasium.Env[str, str]]:
+    """Return the class of environments of one step; ``reset`` draws from ``drawable``."""
     import gymnasium
 
-    judge = Judge(env, "Gymnasium", unscored=unscored, patience=None)
     tasks = judge.env.tasks
-    if not tasks:
-        raise ConfigError(f"{judge.env.name} has no tasks, and reset gives one")
     signs = frozenset(string.printable).union(*(task.prompt for task in tasks))
 
     class RlenvEnv(gymnasium.Env):  # type: ignore[misc] # Gymnasium is not installed with rlenv
@@ -64,7 +83,7 @@ def gymnasium_env(
         ) -> tuple[str, dict[str, object]]:
             super().reset(seed=seed)
             name = (options or {}).get("id")
-            drawn = tasks[int(self.np_random.integers(len(tasks)))]
+            drawn = drawable[int(self.np_random.integers(len(drawable)))]
             self._task = drawn if name is None else tasks.by_id(str(name))
             return self._task.prompt, {"id": self._task.id}
 
@@ -78,10 +97,7 @@ def gymnasium_env(
         def close(self) -> None:
             judge.env.close()
 
-    if "harness" not in judge.env.tables:
-        return RlenvEnv()
-    stepping: Callable[..., type] = import_module("rlenv_plugin_agent.gym").stepping
-    return stepping(RlenvEnv, judge.env, judge.reward, _info)()
+    return RlenvEnv
 
 
 def _info(verdict: Verdict) -> dict[str, object]:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from rlenv import StageResult, Verdict
+from rlenv.authoring import FAULT_KINDS
 
 
 def stage_scores(verdict: Verdict) -> dict[str, float]:
@@ -15,10 +16,12 @@ def stage_scores(verdict: Verdict) -> dict[str, float]:
 
 
 def batch_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """Means of a batch, by name.
+    """Return the means of a batch, by name.
 
     ``reward`` is the mean over the responses that have one, ``stage/PATH`` that of a stage, ``unscored``
     the share of responses without a reward, and ``fault/KIND`` the share of those that a kind of fault left so.
+    ``unscored`` and every ``fault/KIND`` are always there: a trainer averages a name over the batches and
+    processes that logged it, so a share that is left out where it is 0 would be overstated.
     """
     scores = defaultdict(list)
     for verdict in verdicts:
@@ -28,8 +31,23 @@ def batch_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
             scores[f"stage/{stage}"].append(score)
     means = {name: sum(found) / len(found) for name, found in scores.items()}
     why = Counter(reason(v).partition(" ")[0] for v in verdicts if not v.scored)
-    shares = {f"fault/{kind}": many / len(verdicts) for kind, many in why.items()}
-    return {**means, "unscored": sum(why.values()) / (len(verdicts) or 1), **shares}
+    size = len(verdicts) or 1
+    shares = {f"fault/{kind}": why[kind] / size for kind in FAULT_KINDS}
+    return {**means, "unscored": why.total() / size, **shares}
+
+
+def steady_metrics(
+    verdicts: Sequence[Verdict], stages: Iterable[str], unscored: float
+) -> dict[str, float]:
+    """Return ``batch_metrics`` under the same names for every batch, for trainers that demand it.
+
+    Args:
+        verdicts: the verdicts of one call.
+        stages: the paths of all stages. One that scored no response of the batch has 0.0.
+        unscored: the ``reward`` of a batch in which no response has one.
+    """
+    never = {"reward": unscored, **{f"stage/{path}": 0.0 for path in stages}}
+    return {**never, **batch_metrics(verdicts)}
 
 
 def every_result(results: Iterable[StageResult]) -> Iterator[StageResult]:

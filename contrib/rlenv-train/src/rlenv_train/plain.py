@@ -15,7 +15,7 @@ from rlenv import ConfigError, Environment, RlenvError, TaskError, Verdict
 
 from .batch import judge
 from .environments import AnyEnvironment
-from .metrics import batch_metrics, reason, stage_scores
+from .metrics import reason, stage_scores, steady_metrics
 from .rows import Message, Text, inner_field
 from .single import Asked, Judge, Options
 
@@ -29,9 +29,11 @@ Body: TypeAlias = Mapping[str, object]
 def openrlhf_reward(
     env: AnyEnvironment, *, unscored: float = 0.0, patience: int = 1000
 ) -> Callable[..., OpenRLHFResult]:
-    """The environment as a ``reward_func(queries, prompts, labels)`` of OpenRLHF.
+    """Return the environment as a ``reward_func(queries, prompts, labels)`` of OpenRLHF.
 
-    The label is the task's answer.  ``extra_logs`` has ``unscored``, and the mean of each stage.
+    The label is the task's answer.  ``extra_logs`` has ``reward``, ``unscored``, the share of each kind of fault
+    and the mean of each stage, 0.0 where a stage gave no score.  The names are the same for each call, because
+    OpenRLHF joins the samples of a batch under the names of the first one.
 
     Args:
         env: an Environment, the path of an env.toml, or the name of an installed environment.
@@ -51,8 +53,8 @@ def openrlhf_reward(
         rows = zip(queries, prompts, labels, strict=True)
         verdicts = [one.verdict(Asked(p, _response(q, p), label)) for q, p, label in rows]
         rewards = torch.tensor(one.rewards(verdicts))
-        metrics = batch_metrics(verdicts).items()
-        logs = {key: torch.tensor(value) for key, value in metrics if not key.startswith("fault/")}
+        metrics = steady_metrics(verdicts, one.env.stages, unscored)
+        logs = {key: torch.tensor(value) for key, value in metrics.items()}
         return {"rewards": rewards, "scores": rewards, "extra_logs": logs}
 
     return reward_func

@@ -178,6 +178,34 @@ def test_an_environment_of_ratio_0_or_without_tasks_is_never_sampled(members):
         assert list(EnvironmentGroup({"c": c}).sample()) == []
 
 
+@pytest.fixture
+def split():
+    own = [
+        Task(f"{n}?", answer=str(n), id=f"t{n}", split="test" if n % 3 else "train")
+        for n in range(9)
+    ]
+    with Environment("split", equal, own) as a, Environment("held-out", equal, own[1:3]) as b:
+        yield EnvironmentGroup({"a": a, "b": b})
+
+
+def test_samples_are_of_the_training_split_unless_another_is_named(split):
+    def drawn(**options):
+        return Counter(
+            (t.split, t.info["environment"]) for t in islice(split.sample(**options), 90)
+        )
+
+    assert drawn() == {("train", "a"): 90}  # the other environment has only held-out tasks
+    assert drawn(split="test").keys() == {("test", "a"), ("test", "b")}
+    assert {name for name, _ in drawn(split=None)} == {"train", "test"}
+
+
+def test_a_split_that_no_task_has_is_an_error_that_names_those_there_are(split):
+    with pytest.raises(ConfigError, match="no task has the split 'tset'; did you mean \"test\""):
+        split.sample(split="tset")
+    with pytest.raises(ConfigError, match=r"no task has the split 'train'.*split=None"):
+        EnvironmentGroup({"b": split.environments["b"]}).sample()
+
+
 def test_rewards_are_normalized_by_environment(group):
     chosen = [*group.tasks[:2], *group.tasks[6:9]]
     found = group.normalize(chosen, [1.0, 0.0, 0.5, 0.0, None])

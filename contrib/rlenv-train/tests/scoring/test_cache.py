@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from threading import Event
-from typing import Any
 
 import pytest
 import rlenv
@@ -160,26 +159,33 @@ def longer(least):
     return long_enough
 
 
-def more(response, least=Least(3)):  # noqa: B008 - a default that no fingerprint shows
+def more(response, least=Least(3)):  # noqa: B008 - nothing changes it
     return len(response) >= least.length
 
 
 class Callable:
+    def __init__(self, length):
+        self._length = length
+
     def __call__(self, response):
-        return 1.0
+        return len(response) >= self._length
 
 
-NOTEBOOK: dict[str, Any] = {}
-exec(compile("def shown(response):\n    return 1.0", "<cell 1>", "exec"), NOTEBOOK)
-STATEFUL = [longer(Least(3)), more, Callable(), partial(more, least=Least(2)), Least(3).check, NOTEBOOK["shown"]]  # fmt: skip
+HOLDERS = {
+    "closure": lambda length: longer(Least(length)),
+    "default": lambda length: partial(more, least=Least(length)),
+    "object": Callable,
+    "method": lambda length: Callable(length).__call__,
+}
 
 
-@pytest.mark.parametrize("verifier", STATEFUL, ids=range(len(STATEFUL)))
-def test_what_no_fingerprint_covers_is_cached_only_by_name(path, verifier):
-    env = Environment("e", [rlenv.Slot("mine", verifier)])
-    with pytest.raises(ConfigError, match="cache: mine: no fingerprint covers all that it holds"):
-        ScoringEngine(env, cache=path)
-    ScoringEngine(env, cache=path, reuse=("mine",)).close()
+@pytest.mark.parametrize("kind", HOLDERS)
+def test_functions_that_hold_objects_are_cached_by_what_these_hold(path, kind):
+    for length, value in ((1, 1.0), (5, 0.0)):
+        stage = rlenv.Slot("mine", HOLDERS[kind](length))
+        assert [v.value for v in run(path, ["abc"], stage)[0]] == [value]
+    stage = rlenv.Slot("mine", HOLDERS[kind](5))
+    assert run(path, ["abc"], stage)[1]["cached"] == 1
 
 
 def at_least(length):

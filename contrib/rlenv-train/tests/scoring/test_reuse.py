@@ -19,7 +19,7 @@ SAID = {"role": "assistant", "content": "1"}
 
 
 class Short:
-    """Passes a response of less than so many characters; a fingerprint does not see the number."""
+    """Passes a response of less than so many characters."""
 
     where = "inline"
 
@@ -50,6 +50,10 @@ class Sampled:
 
 class Opaque:
     pass
+
+
+def iter_of_a_generator():
+    yield 1
 
 
 @attrs.frozen
@@ -107,17 +111,18 @@ def test_what_is_no_row_or_response_shares_no_verdict():
     assert values == [1.0, None, None, 1.0, None]
 
 
-@pytest.mark.parametrize(
-    ("stage", "name"),
-    [(Short(1), "_limit"), (Slotted(1), "_limit"), (Held(Opaque()), "part")],
-    ids=["private", "slots", "object"],
-)
-def test_a_stage_whose_options_no_fingerprint_covers_is_cached_only_by_name(path, stage, name):
-    with pytest.raises(ConfigError, match=f"no fingerprint covers {name}"):
-        run(path, ["1"], rlenv.Slot("it", stage))
-    run(path, ["1"], rlenv.Slot("it", stage), reuse=("it",))
-    assert run(path, ["1"], rlenv.Slot("it", stage), reuse=("it",))[1]["cached"] == 1
-    run(path.with_name("other"), ["1"], Held(("plain", 1, None, Opaque)))
+@pytest.mark.parametrize("make", [Short, Slotted], ids=["private", "slots"])
+def test_verdicts_of_two_settings_are_kept_apart_whatever_attribute_holds_them(path, make):
+    for limit, value in ((1, 0.0), (9, 1.0)):
+        verdicts, _ = run(path, ["four"], rlenv.Slot("it", make(limit)))
+        assert [v.value for v in verdicts] == [value]
+    assert run(path, ["four"], rlenv.Slot("it", make(9)))[1]["cached"] == 1
+
+
+def test_a_stage_that_holds_an_object_whose_state_cannot_be_seen_has_no_cache(path):
+    with pytest.raises(ConfigError, match=r"it\.part is an object of"):
+        run(path, ["1"], rlenv.Slot("it", Held(iter_of_a_generator())))
+    run(path, ["1"], Held(("plain", 1, None, Opaque)))
 
 
 def test_a_stage_of_a_function_in_a_file_is_cached_by_the_file(path, tmp_path):

@@ -71,6 +71,18 @@ def test_a_seed_decides_which_task_is_drawn(env):
     assert set(first) == {task.prompt for task in TASKS}
 
 
+def test_only_tasks_of_the_training_split_are_drawn_unless_another_is_named():
+    held_out = [Task("9=", answer="9", id="h", split="test")]
+    with Environment("sums", [right], [*TASKS, *held_out]) as made:
+        gym = gymnasium_env(made)
+        drawn = {gym.reset()[1]["id"] for _ in range(60)}
+        assert drawn == {task.id for task in TASKS}
+        assert gym.reset(options={"id": "h"})[1] == {"id": "h"}  # whoever names a task gets it
+        assert gymnasium_env(made, split="test").reset()[1] == {"id": "h"}
+        with pytest.raises(ConfigError, match="no task has the split 'validation'"):
+            gymnasium_env(made, split="validation")
+
+
 def test_a_step_after_the_end_is_an_error(env):
     gym = gymnasium_env(env)
     gym.reset()

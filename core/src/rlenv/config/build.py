@@ -198,7 +198,7 @@ def _observers(names: object, problems: Problems) -> list[object]:
     found = []
     for i, name in enumerate(names if isinstance(names, (list, tuple)) else ()):
         try:
-            if isinstance(name, str):
+            if problems.code and isinstance(name, str):
                 found.append(registry().observer(name))
         except PluginError as error:
             problems.add(f"observers[{i}]", str(error))

@@ -35,6 +35,9 @@ class File(str):
             return text
         return _located(text, Path(os.path.abspath(base), re.sub(r"\$\{[^}]*\}", _value, text)))
 
+    def __rlenv_state__(self) -> str:
+        return str(self)  # a fingerprint is the same wherever the folder is
+
     def __reduce__(self) -> tuple[Callable[..., File], tuple[str, Path]]:
         return _located, (str(self), self.path)  # the variable may not be set where it is read
 

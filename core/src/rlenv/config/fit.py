@@ -24,7 +24,8 @@ from rlenv.errors import ConfigError, masked
 from rlenv.near import nearest, suggest
 
 from .files import File
-from .problems import BAD, Problems, at, show
+from .marks import KEY, split_mark
+from .problems import BAD, Problems, Table, at, show
 
 T = TypeVar("T")
 _LISTS: dict[object, Callable[[Iterable[object]], object]] = {
@@ -38,7 +39,7 @@ _WORDS: dict[object, str] = {
 
 def fit(value: object, kind: object, path: str, problems: Problems) -> object:
     """``value`` as ``kind``, or BAD after noting why not."""
-    kind = getattr(kind, "__supertype__", kind)  # of a NewType
+    kind, _ = split_mark(getattr(kind, "__supertype__", kind))  # of a NewType
     origin = get_origin(kind) or kind
     if origin in (Any, object) or isinstance(kind, TypeVar):
         return value
@@ -61,6 +62,7 @@ def _union(value: object, kind: object, path: str, problems: Problems) -> object
     deepest: list[tuple[str, str]] = []
     for arm in get_args(kind):
         trial = Problems(base=problems.base, code=problems.code)
+        trial.origins = problems.origins
         fitted = fit(value, arm, path, trial)
         if not trial.found:
             return fitted
@@ -139,6 +141,9 @@ def build(
     unknown = [key for key in value if key not in known and (key in given or not open_ended)]
     fitted = {**{key: value[key] for key in value if key not in unknown}, **given}
     before = len(problems.found)
+    others = [key for key in value if key not in known and key not in unknown]
+    for key in others if not problems.code else ():
+        check_written(Option(str(key), Any, cls, NOTHING), value[key], at(path, str(key)), problems)
     for option in known.values():
         where = at(path, option.name)
         if option.name in value:
@@ -158,9 +163,9 @@ def build(
 
 def _checked(option: Option, written: object, path: str, problems: Problems) -> object:
     """One option's value; its attrs validator runs by itself, so that one refusal does not hide another."""
+    if not check_written(option, written, path, problems):
+        return BAD
     value, attribute = fit(written, option.kind, path, problems), option.attribute
-    if written and not problems.code and attribute and attribute.metadata.get("code"):
-        problems.add(path, "code=False rejects what runs a program or reaches a host")
     if value is BAD or attribute is None or attribute.validator is None:
         return value
     try:
@@ -170,6 +175,32 @@ def _checked(option: Option, written: object, path: str, problems: Problems) -> 
     except Exception as error:  # noqa: BLE001 - whatever a validator raises is a refusal
         _rejected(error, path, written, problems)
     return value
+
+
+def check_options(source: object, written: Table, path: str, problems: Problems) -> None:
+    """Note what a stranger may not give to a function that takes options, such as a source of tasks."""
+    known = {option.name: option for option in options_of(source)[0]}
+    for key, value in written.items() if not problems.code else ():
+        option = known.get(key) or Option(key, Any, source, NOTHING)
+        check_written(option, value, at(path, key), problems)
+
+
+def check_written(option: Option, written: object, path: str, problems: Problems) -> bool:
+    """Whether the option may be set; what a stranger may not set is noted."""
+    if problems.code:
+        return True
+    from .safety import Written, check_option
+
+    is_converted = option.attribute is not None and option.attribute.converter is not None
+    told = Written(
+        value=written,
+        kind=option.declared,
+        safe=option.safe,
+        default=option.given,
+        owner=option.owner,
+        is_built=not is_converted,
+    )
+    return check_option(told, path, problems)
 
 
 def construct(
@@ -204,6 +235,7 @@ def _is_record(kind: object) -> TypeGuard[type]:
 
 def describe(kind: object) -> str:
     """A type in plain words: "a list of strings", "one of "a", "b"", "an integer"."""
+    kind, _ = split_mark(kind)
     origin, args = get_origin(kind) or kind, get_args(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
         origin, args = Literal, tuple(item.value for item in kind)
@@ -231,6 +263,8 @@ class Option:
         owner: the class.
         given: its default as declared: a value, an attrs Factory, or the mark of ``inspect`` or attrs that there is none.
         attribute: the attrs attribute, where it is one.
+        declared: its type as annotated, also where a converter takes other types.
+        safe: its mark, as ``rlenv.config.marks`` has them; None without one.
     """
 
     name: str
@@ -238,6 +272,8 @@ class Option:
     owner: Any
     given: Any
     attribute: Any = None
+    declared: object = Any
+    safe: bool | tuple[object, ...] | None = None
 
     @property
     def required(self) -> bool:
@@ -257,11 +293,14 @@ def options_of(cls: Any) -> tuple[tuple[Option, ...], bool]:
     found = []
     for p in parameters:
         a = attributes.get(p.name)
-        kind = Any if a and a.converter else hints.get(a.name if a else p.name, Any)
+        declared, mark = split_mark(hints.get(a.name if a else p.name, Any))
+        safe = (a.metadata if a else {}).get(KEY, mark and mark.safe)
         if choices := getattr(a and a.validator, "options", ()):  # of attrs.validators.in_
-            kind = Literal[tuple(choices)]
+            declared = Literal[tuple(choices)]
+        kind = Any if a and a.converter and not choices else declared
         if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
-            found.append(Option(p.name, kind, cls, a.default if a else p.default, a))
+            default = a.default if a else p.default
+            found.append(Option(p.name, kind, cls, default, a, declared, safe))
     return tuple(found), any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
 
 
@@ -273,5 +312,7 @@ def _hints(thing: object) -> dict[str, object]:
         for name, annotation in getattr(owner, "__annotations__", {}).items():
             found[name] = Any
             with suppress(Exception):  # an annotation may name anything
-                found |= get_type_hints(SimpleNamespace(__annotations__={name: annotation}), scope)
+                found |= get_type_hints(
+                    SimpleNamespace(__annotations__={name: annotation}), scope, include_extras=True
+                )
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TypedDict, TypeVar, Unpack
 
@@ -14,7 +15,7 @@ from rlenv.plugins import blamed, by_name, load_entry
 from rlenv.rows import decoded
 
 from .build import build_environment
-from .problems import Problems
+from .problems import Problems, of_a_stranger
 
 E = TypeVar("E")  # the class Environment
 
@@ -53,8 +54,10 @@ def load_dict(
         base_dir: the folder that task files and options that are files are relative to.
         set_options: options put over the tables', by ``STAGE.OPTION``; STAGE is a slot's name, its path
             (``tests/run``) or what it uses (``math/equal``).
-        code: False rejects ``use = "module:name"`` and ``use = "./file.py:name"``: for tables from a
-            stranger, since both run code.
+        code: False for tables of a stranger.  It rejects what runs code (``use = "module:name"``,
+            ``use = "./file.py:name"``, weaker isolation) and what reaches outside: hosts, environment variables,
+            observers, files outside of ``base_dir``, and every option that is not marked as safe.
+            ``set_options`` is yours and not judged.
         source: where the tables are from, for messages.
         settings: further arguments of Environment: ``isolate``, ``memory_mb``.
 
@@ -66,7 +69,8 @@ def load_dict(
         raise TypeError(f"an environment is a mapping of tables, not {type(mapping).__name__}")
     problems = Problems(source, base_dir, code=code)
     try:
-        return build_environment(kind, mapping, problems, set_options or {}, settings)
+        with nullcontext() if problems.code else of_a_stranger(base_dir):
+            return build_environment(kind, mapping, problems, set_options or {}, settings)
     except ConfigError as error:
         problems.error("", error)
     except RecursionError:
@@ -115,10 +119,12 @@ def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Op
     if options.get("code") is False:
         raise ConfigError(f"{who} is code, which code=False rejects; name its env.toml instead")
     found = load_entry(entry, f"environment '{name}'")
-    if callable(found) and not isinstance(found, kind):
+    made = callable(found) and not isinstance(found, kind)
+    if made:
         with blamed(f"{who}: {entry.target}() failed"):
             found = found()
-    folder = os.path.dirname(sys.modules[entry.target.partition(":")[0]].__file__ or "")
+    module = sys.modules[entry.target.partition(":")[0]]
+    folder = os.path.dirname(getattr(module, "__file__", None) or "")
     if isinstance(found, (str, os.PathLike)):
         return load_file(kind, os.path.join(folder, found), **options)
     if isinstance(found, Mapping):
@@ -127,6 +133,8 @@ def load_named(kind: type[E], name: str | os.PathLike[str], **options: Unpack[Op
         wanted = "expected a path, a mapping or an Environment"
         raise PluginError(f"{who}: {entry.target} is {type(found).__name__}; {wanted}")
     if any(options.values()):
+        if made:
+            found.close()  # type: ignore[attr-defined]  # an Environment
         raise ConfigError(f"{who} is built by its own code, so {', '.join(options)} cannot be set")
     return found
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, Never, TypeAlias, cast
 
 from attrs import define, field
@@ -16,6 +18,27 @@ from rlenv.references import refer
 Table: TypeAlias = Mapping[str, object]
 BAD: Final[Never] = cast("Never", object())  # what is made where a problem was noted; of any type
 _BELOW = re.compile(r"([a-z_]\w*(?:\[\d+\]|\[\d+\]\.\w+|\.\w+\[\d+\])+(?:\.\w+)*): ")
+_FOLDER: ContextVar[str | None] = ContextVar("_FOLDER", default=None)  # of a stranger's env.toml
+
+
+@contextmanager
+def of_a_stranger(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """While an env.toml is loaded with ``code=False``: whatever its stages read in turn is the stranger's too.
+
+    Args:
+        folder: the folder of the env.toml; files that it names have to be inside.
+    """
+    outer = _FOLDER.get()
+    token = _FOLDER.set(os.path.abspath(folder) if outer is None else outer)
+    try:
+        yield
+    finally:
+        _FOLDER.reset(token)
+
+
+def code_allowed() -> bool:
+    """Whether what is read now may hold code: False in the thread that loads an env.toml with ``code=False``."""
+    return _FOLDER.get() is None
 
 
 @define(eq=False)
@@ -25,7 +48,8 @@ class Problems:
     Args:
         source: what the paths are in: a file's name, or "" for a mapping.
         base: the folder that files are relative to.
-        code: whether code may be named, by module or file.
+        code: whether the tables may name code and reach outside; False for tables of a stranger, as all are that
+            are read while an env.toml is loaded with ``code=False``.
     """
 
     source: str = ""
@@ -33,6 +57,14 @@ class Problems:
     code: bool = field(default=True, kw_only=True)
     origins: dict[str, str] = field(factory=dict, init=False)  # path → the setting that is there
     found: list[tuple[str, str]] = field(factory=list, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.code = self.code and code_allowed()
+
+    @property
+    def root(self) -> str | os.PathLike[str]:
+        """The folder that files of a stranger have to be in."""
+        return _FOLDER.get() or self.base
 
     def add(self, path: str, text: str) -> None:
         """Note one mistake; the same one twice counts once."""
@@ -67,10 +99,16 @@ class Problems:
         """
         reject(self.lines())
 
-    def _line(self, path: str, text: str) -> str:
+    def origin(self, path: str) -> str:
+        """The setting of the caller that ``path`` is in, or ""."""
         for at, origin in self.origins.items():
             if path == at or path.startswith((at + ".", at + "[")):
-                return f"{origin}: {text}"
+                return origin
+        return ""
+
+    def _line(self, path: str, text: str) -> str:
+        if origin := self.origin(path):
+            return f"{origin}: {text}"
         return ": ".join(part for part in (self.source, path, text) if part)
 
 

@@ -1,8 +1,10 @@
 """The words of an env.toml, one class per table, and the tables that plugins claim: group ``rlenv.tables``.
 
 ``harness = "my_plugin.tables:Harness"`` claims ``[harness]``.  ``Harness`` is an attrs class whose fields are the
-table's keys; an object of it is ``env.tables["harness"]`` and part of the fingerprint.  A field with the metadata
-``{"code": True}``, of a table or a stage, may not be set where ``code=False`` rejects programs.
+table's keys; an object of it is ``env.tables["harness"]`` and part of the fingerprint.  Where it has a method
+``check_tables(tables)``, this is given all tables, and raises ConfigError for values that do not fit those of another.
+Where ``code=False`` loads an env.toml, a field may be set only if its type or its mark says that it is safe: see
+``marks`` and ``safety``.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from rlenv.near import suggest
 from rlenv.plugins import by_name, load_entry
 
 from .fit import build
+from .marks import Safe, Unsafe
 from .problems import Problems, Table, at
 
 _AGENT, _TASKS = "rlenv-plugin-agent", "rlenv-plugin-tasks"
@@ -71,17 +74,17 @@ class EnvEntry:
         task: ``[[task]]``, tasks written in the file itself.
     """
 
-    name: str = field(validator=_written)
-    description: str = ""
+    name: Safe[str] = field(validator=_written)
+    description: Safe[str] = ""
     pass_mark: float = field(
         default=1.0, validator=_must_be("a number in (0, 1]", lambda x: 0 < x <= 1)
     )
     base: float = field(default=1.0, validator=_must_be("a number > 0", lambda x: x > 0))
-    observers: Sequence[str] = ()
+    observers: Unsafe[Sequence[str]] = ()
     response: ResponseEntry = field(factory=ResponseEntry)
-    stage: Sequence[Table] = ()
-    tasks: Table | None = None
-    task: Sequence[Table] = ()
+    stage: Safe[Sequence[Table]] = ()  # these three are judged key by key, where they are read
+    tasks: Safe[Table | None] = None
+    task: Safe[Sequence[Table]] = ()
 
 
 @frozen
@@ -100,15 +103,15 @@ class StageEntry:
         stage: ``[[stage.stage]]``, the children of a composite.
     """
 
-    use: str
-    name: str | None = field(default=None, validator=optional(_named))
+    use: Safe[str]  # what names code is rejected where it is looked up
+    name: Safe[str | None] = field(default=None, validator=optional(_named))
     weight: float | None = field(default=None, validator=_number)
     gate: float | None = field(default=None, validator=_number)
     penalty: float = field(default=0.0, validator=_number)
     bonus: float = field(default=0.0, validator=_number)
     timeout: float | None = field(default=None, validator=_number)
-    options: Table = field(factory=dict)
-    stage: Sequence[Table] = ()
+    options: Safe[Table] = field(factory=dict)  # judged by the class that takes them
+    stage: Safe[Sequence[Table]] = ()
 
 
 @frozen
@@ -123,11 +126,11 @@ class TaskEntry:
         split: the part of the data that the task belongs to.
     """
 
-    prompt: str = field(validator=_written)
-    answer: object = None
-    info: Table = field(factory=dict)
-    id: str | int | None = None
-    split: str = "train"
+    prompt: Safe[str] = field(validator=_written)
+    answer: Safe[object] = None
+    info: Safe[Table] = field(factory=dict)
+    id: Safe[str | int | None] = None
+    split: Safe[str] = "train"
 
 
 def claimed(mapping: Table, own: Collection[str], problems: Problems) -> dict[str, object]:

@@ -16,7 +16,8 @@ from rlenv.tasks import task_hash
 from rlenv.values import Task
 
 from .files import File
-from .fit import build
+from .fit import build, check_options
+from .marks import Safe
 from .problems import BAD, Problems, Table
 
 T = TypeVar("T")
@@ -42,14 +43,14 @@ class TasksEntry:
     """
 
     path: File = field(factory=File)
-    use: str | None = None
-    options: Table = field(factory=dict)
-    id: object = None
-    prompt: object = "prompt"
-    answer: object = None
-    split: object = None
-    system_prompt: object = None
-    info: Table = field(factory=dict)
+    use: Safe[str | None] = None
+    options: Safe[Table] = field(factory=dict)  # ``check_options`` looks at each of them
+    id: Safe[object] = None
+    prompt: Safe[object] = "prompt"
+    answer: Safe[object] = None
+    split: Safe[object] = None
+    system_prompt: Safe[object] = None
+    info: Safe[Table] = field(factory=dict)
 
 
 def load_tasks(spec: Table, base_dir: str | os.PathLike[str]) -> list[Task]:
@@ -70,7 +71,7 @@ def load_tasks(spec: Table, base_dir: str | os.PathLike[str]) -> list[Task]:
     mapper = _Mapper(spec, problems)  # also where the path is wrong, to report every mistake
     problems.check()
     if "use" in spec:
-        return mapper.all(_source(entry), f"tasks.use = {entry.use}")
+        return mapper.all(_source(entry, problems), f"tasks.use = {entry.use}")
     columns = {name for text in ("prompt", *_texts(spec)) for name in (text, text.split(".")[0])}
     return mapper.all(scan_rows(entry.path.path, columns), str(entry.path.path))
 
@@ -84,10 +85,12 @@ def _texts(spec: object) -> Iterator[str]:
         yield from (spec, *_PLACE.findall(spec))
 
 
-def _source(entry: TasksEntry) -> Iterator[tuple[int, object]]:
+def _source(entry: TasksEntry, problems: Problems) -> Iterator[tuple[int, object]]:
     from rlenv.plugins import registry
 
     source = registry().parts("task-source", entry.use or "")
+    check_options(source, entry.options, "tasks.options", problems)
+    problems.check()
     try:
         yield from enumerate(source(**entry.options), 1)
     except RlenvError:

@@ -90,7 +90,8 @@ def read(response: str, thinking: Thinking = "hide") -> VisibleText:
     ``<think>…</think>`` and its variants are hidden with their marks; a block that is never closed reaches
     to the end.  Once a Harmony channel is opened, only what is in ``final`` is visible.  A mark in a
     closed fence, in a code span or alone in quotes is text.  Inside of thinking only its end counts, and
-    not where that stands alone in quotes or backticks.
+    not where that stands alone in quotes or backticks.  A byte order mark at the very beginning is
+    not visible; elsewhere it is a character as any other.
 
     Args:
         response: any text.
@@ -100,7 +101,8 @@ def read(response: str, thinking: Thinking = "hide") -> VisibleText:
     """
     end = _before_trailers(response)
     if thinking == "keep" or _marks(response).search(response) is None:
-        return VisibleText(response[:end], 0, ((0, end),))
+        start = min(end, int(thinking != "keep" and response.startswith("\ufeff")))
+        return VisibleText(response[start:end], 0, ((start, end),))
     pieces = [piece for piece in _pieces(response, end, thinking) if piece[0] < piece[1]]
     text = "".join([response[start:stop] for start, stop in pieces])
     return VisibleText(text, end - len(text), tuple(pieces))

@@ -18,10 +18,10 @@ from typing import Any
 
 from . import board as b
 from . import guard, wire
+from .environ import visible_env
 from .items import TARGET, Item, Known
 from .values import Env
 
-SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")  # ends of names of variables
 TAIL = 4096  # bytes of its stderr that are kept
 DYING = 0.25  # seconds from the close of its pipes to the end of a process that dies, on a loaded machine
 FULL = 2 * TARGET  # seconds of work that a worker may hold
@@ -293,15 +293,6 @@ class Worker:
         """In a forked child: let go of the descriptors and never touch the process."""
         self.popen.returncode = 0
         self.close()
-
-
-def visible_env(allowed: Env) -> dict[str, str]:
-    """The environment less what looks like a secret and is not allowed; all of it where that is None."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if allowed is None or name in allowed or not name.upper().endswith(SECRETS)
-    }
 
 
 def _popen(passed: tuple[int, ...], stderr: int, env: dict[str, str]) -> subprocess.Popen[bytes]:

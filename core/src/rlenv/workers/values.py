@@ -10,7 +10,7 @@ from attrs import field, frozen
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-# Secrets that a worker may see; None: the whole environment (``process.visible_env``).
+# Variables that a worker may see beside those that all see; None: all (``environ.visible_env``).
 Env: TypeAlias = Union[tuple[str, ...], None]
 
 

@@ -24,7 +24,8 @@ from .messages import (
     said,
     text_of,
 )
-from .recorded import check_recorded
+from .read_only import ReadOnlyList, read_only_message, read_only_messages
+from .recorded import check_present, check_recorded
 from .state.held import hold
 from .state.world import World
 from .steps import ENDINGS, TERMINATED, TRUNCATED, Call, Step, Stop, Turn
@@ -49,8 +50,8 @@ GO_ON = "No tool was called. Go on, and call done when the task is finished."
 class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Episode"]):
     """One task at a time, turn after turn, judged at the end by the stages of the environment.
 
-    ``messages`` is the whole conversation and ``view`` what of it the policy is given, ``trace`` has a Turn for each
-    of its messages, and at the end ``stop``, ``verdict`` and ``trajectory`` are set.  Methods that begin with ``a``
+    ``messages`` is the whole conversation and ``view`` what of it the policy is given, both of read-only messages;
+    ``trace`` has a Turn for each message of the policy, and at the end ``stop``, ``verdict`` and ``trajectory`` are set.  Methods that begin with ``a``
     are for callers with an event loop; use one sort for an episode.
 
     Args:
@@ -81,7 +82,7 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         self.start = ""  # the digest of the state that the episode began with, "" without [state]
         self.seed, self.ledger = 0, Ledger(self.config.budgets, self.harness.turn_limit)
         self.messages: list[Message] = []
-        self.view: Sequence[Message] = ()
+        self.view: ReadOnlyList[Message] = ReadOnlyList()
         self.task: Task | None = None
         self.verdict: Verdict | None = None
         self.trajectory: Trajectory | None = None
@@ -133,7 +134,7 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         turn = self._context.turn = len(self.trace)
         reply = action if isinstance(action, Reply) else Reply(action)
         self.ledger.acted(reply.tokens)
-        message = assistant(reply.message, turn)
+        message = read_only_message(assistant(reply.message, turn))
         self.messages.append(message)
         return message
 
@@ -184,17 +185,17 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         """Take in the answers, and stop at a limit."""
         marks, self._context.marks = tuple(self._context.marks), []
         self.ledger.observed(self._count(self.messages[-1:]), calls, marks)
-        self.messages += [{**each} for each in answers]
+        self.messages += map(read_only_message, answers)
         self.stop = self.stop or self.ledger.limit or self._look()
 
     def _look(self) -> Stop | None:
         """Make the view; ``context`` where it does not fit."""
         budget = self.config.budget_at(len(self.trace))
-        self.view = self.messages
-        if budget is None:
-            return None
-        self.view = self._manage(self.messages, budget)
-        return None if self.view else "context"
+        shown = self.messages if budget is None else self._manage(self.messages, budget)
+        self.view = (
+            read_only_messages(shown) if shown is not self.messages else ReadOnlyList(self.messages)
+        )
+        return "context" if budget is not None and not self.view else None
 
     def _verify(self, evaluate: Evaluate, answers: list[Message], info: Info) -> Waits[Step]:
         """The stages judge the conversation, and the final state where they take it."""
@@ -207,7 +208,9 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         self._context.parts.pop(Record, None)  # it is for `unfold`; stages have the trajectory
         try:
             given = {type(each): each for each in (*self._context.parts.values(), *held)}
-            self.trajectory = Trajectory(self.messages, self.ledger.tokens, tuple(given.values()))
+            self.trajectory = Trajectory(
+                copies(self.messages), self.ledger.tokens, tuple(given.values())
+            )
             self.verdict = yield from result_of(evaluate(self.task, self.trajectory))
         finally:
             yield from self._leave()
@@ -223,7 +226,7 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
 
     def _fail(self, fault: Fault) -> Waits[Step]:
         """The environment failed: unscored."""
-        self.trajectory = Trajectory(self.messages, self.ledger.tokens)
+        self.trajectory = Trajectory(copies(self.messages), self.ledger.tokens)
         self.verdict = Verdict(None, (), None, self.env.fingerprint, None, fault)
         yield from self._leave()
         return self._end(self.verdict, [], {})
@@ -234,15 +237,18 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         yield from self._leave()
         self.task = found = task if isinstance(task, Task) else self.env.tasks.by_prompt(task)
         self.seed, self.stop, self.verdict, self.trajectory = seed, None, None, None
-        self.messages = self.view = [*self._opening(found)]
+        self.messages = [*map(read_only_message, self._opening(found))]
+        self.view = ReadOnlyList(self.messages)
         self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         self._context = ToolContext(found.public(), seed=seed)
         info: dict[str, object] = {"id": found.id}
         try:
+            play = partial(type(self).played, self.env)
             if "gold" in found.info:
-                yield from wait(check_recorded(partial(type(self).played, self.env), self.env, found))  # fmt: skip
+                yield from wait(check_recorded(play, self.env, found))
             if self._holder is not None or self.harness.sandbox:
-                held = yield from wait(hold(self.harness.sandbox, self._holder, found, seed))
+                check = partial(check_present, play, self.env, found, seed=seed)
+                held = yield from wait(hold(self.harness.sandbox, self._holder, found, seed, check))
                 self._held, self._context.parts = held, {**(held.parts if held else {})}
             self.start = getattr(self._context.parts.get(World), "start", "")
             if isinstance(resources := self.env.tables.get("resources"), Resources):
@@ -254,10 +260,14 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             info |= yield from self._open(found)
             self._manage.begin(len(self.messages), self.tools)
             self._context.parts[Record] = Record(self.messages, len(self.messages))
+            # Its time begins here: others may have held the world for long.
+            self.ledger = Ledger(self.config.budgets, self.harness.turn_limit)
         except Exception as error:
             self.task = None
             yield from self._leave()
-            raise EpisodeError(f"the episode cannot begin: {fault_of(error).message}") from error
+            fault = fault_of(error)
+            told = f"the episode cannot begin: {fault.message}"
+            raise EpisodeError(told, kind=fault.kind, transient=fault.transient) from error
         self._look()
         return copies(self.view), info
 
@@ -277,7 +287,7 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         if isinstance(found, End):
             raise TypeError("the user ended the episode before the policy acted")
         if found is not None:
-            self.messages.append({"role": "user", "content": text_of(found)})
+            self.messages.append(read_only_message({"role": "user", "content": text_of(found)}))
         return {"observation": found}
 
     def _leave(self) -> Waits[None]:
@@ -318,10 +328,12 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         return self.ledger.trace
 
     @classmethod
-    async def played(cls, env: Environment, task: Task, actions: Iterator[Action]) -> Verdict:
+    async def played(
+        cls, env: Environment, task: Task, actions: Iterator[Action], seed: int = 0
+    ) -> Verdict:
         """The verdict of an episode with these actions, which do not end before it."""
         async with cls(env) as episode:
-            await episode.areset(task)
+            await episode.areset(task, seed)
             while episode.verdict is None:
                 await episode.astep(next(actions))
             return episode.verdict

@@ -55,7 +55,7 @@ class Episodes:
         return "\n\n".join(text_of(each.get("content")) for each in messages)
 
     def _told(self) -> Info:
-        return {"messages": copies(self._episode.view), "tools": copies(self._episode.tools)}
+        return {"messages": self._episode.view, "tools": copies(self._episode.tools)}
 
 
 def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from attrs import field, frozen
 from rlenv import ConfigError
-from rlenv.authoring import dumps
+from rlenv.authoring import Safe, dumps
 
 from .answers import Observe
 from .recording.keys import Named, canonical, tool_for
@@ -38,7 +38,7 @@ class Noise:
 
     rate: float = 0.05
     kinds: Sequence[Kind] = KINDS
-    splits: Sequence[str] = ("train",)
+    splits: Safe[Sequence[str]] = ("train",)
     wait: bool = field(default=False)
 
     def __attrs_post_init__(self) -> None:

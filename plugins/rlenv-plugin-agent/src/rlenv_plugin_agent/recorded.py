@@ -8,18 +8,20 @@ from contextvars import ContextVar
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from rlenv import Environment, Task, TaskError, Verdict
+from rlenv import Environment, Fault, Task, TaskError, Verdict, VerifierFault
 from rlenv.authoring import Problems, build
 
 from .messages import Action, calls
 from .stages.state import Gold
-from .state.held import APART
+from .state.held import APART, Held
+from .state.persistent import PRESENT, PersistentWorld
+from .state.world import World
 
 CHECKING: ContextVar[bool] = ContextVar("checking", default=False)
 # Of each environment, by task, why it is not sound; "" where it is.
 _known: WeakKeyDictionary[Environment, dict[str, str]] = WeakKeyDictionary()
-# Plays a task with these actions.
-Play: TypeAlias = Callable[[Task, Iterator[Action]], Awaitable[Verdict]]
+# Plays a task with these actions and this seed.
+Play: TypeAlias = Callable[[Task, Iterator[Action], int], Awaitable[Verdict]]
 
 
 def _script(gold: Gold, *, agentic: bool) -> Iterator[Action]:
@@ -61,12 +63,47 @@ async def _problem(play: Play, env: Environment, task: Task) -> str:
     problems = Problems()
     gold, noop = build(Gold, task.info["gold"], "info.gold", problems), task.info.get("noop", 0.0)
     problems.check()
-    agentic = getattr(env.tables.get("harness"), "kind", "") == "agentic"
     for what, script, wanted in (("its gold calls", gold, gold.reward), ("doing nothing", Gold(reply=""), noop)):  # fmt: skip
-        value = (await play(task, _script(script, agentic=agentic))).reward
+        value = (await play(task, _script(script, agentic=_is_agentic(env)), 0)).reward
         ends = "s" * (script is not gold)
         if not isinstance(wanted, (int, float)) or abs(value - wanted) > 1e-6:
             return f"{what} earn{ends} {value:g}, and the task records {wanted}"
         if (value >= env.pass_mark) != (script is gold):
             return f"{what}: {value:g} {'passes' if ends else 'does not pass'}, and the pass mark is {env.pass_mark:g}"
     return ""
+
+
+def _is_agentic(env: Environment) -> bool:
+    return getattr(env.tables.get("harness"), "kind", "") == "agentic"
+
+
+async def check_present(play: Play, env: Environment, task: Task, held: Held, seed: int) -> None:
+    """Play ``info.gold`` of a task in a fork of the persistent world that its episode begins with.
+
+    What earlier episodes left may make the task impossible, which is no fault of the policy of this one.
+
+    Args:
+        play: as of ``check_recorded``.
+        env: as of ``check_recorded``.
+        task: as of ``check_recorded``.
+        held: the state that the episode begins with.
+        seed: of the episode.
+
+    Raises:
+        VerifierFault: the gold calls do not earn in this world what the task records, or the verifier broke.
+    """
+    world = held.parts.get(World)
+    if "gold" in task.info and isinstance(world, PersistentWorld):
+        await asyncio.create_task(_play_present(play, env, task, world, seed))
+
+
+async def _play_present(play: Play, env: Environment, task: Task, world: World, seed: int) -> None:
+    CHECKING.set(True)  # of this asyncio task alone
+    PRESENT.set(world)
+    problems = Problems()
+    gold = build(Gold, task.info["gold"], "info.gold", problems)
+    problems.check()
+    value = (await play(task, _script(gold, agentic=_is_agentic(env)), seed)).reward
+    if abs(value - gold.reward) > 1e-6:
+        told = f"the world makes this task unreachable: its gold calls earn {value:g} in the state {world.start:.16} that earlier episodes left, and the task records {gold.reward:g}"  # fmt: skip
+        raise VerifierFault(Fault("unavailable", told, transient=True))

@@ -11,6 +11,7 @@ from rlenv.text import visible
 
 from .ledger import known
 from .messages import Message, assistant, copies
+from .read_only import ReadOnlyList, read_only_message
 from .rollouts import Policy, Rollout, arollout
 from .tools.context import ToolContext
 from .tools.errors import EpisodeError
@@ -62,7 +63,8 @@ class Speaker:
     """
 
     def __init__(self, policy: Policy, messages: Sequence[Message]) -> None:
-        self.messages, self._policy = [*messages], begun(policy)
+        self._policy = begun(policy)
+        self.messages: list[Message] = [*map(read_only_message, messages)]
         self._told: list[Tokens | None] = []
 
     async def speak(self, heard: str = "") -> str:
@@ -75,17 +77,17 @@ class Speaker:
             Exception: whatever the policy raises.
         """
         if heard:
-            self.messages.append({"role": "user", "content": heard})
-        reply = await replied(self._policy, copies(self.messages), [])
+            self.messages.append(read_only_message({"role": "user", "content": heard}))
+        reply = await replied(self._policy, ReadOnlyList(self.messages), [])
         said = assistant(reply.message, len(self._told))
         said.pop("tool_calls", None)
-        self.messages.append(said)
+        self.messages.append(read_only_message(said))
         self._told.append(reply.tokens)
         return visible(Trajectory((said,)).final)
 
     @property
     def trajectory(self) -> Trajectory:
-        return Trajectory(self.messages, known(self._told))
+        return Trajectory(copies(self.messages), known(self._told))
 
 
 async def criticize(
@@ -119,8 +121,12 @@ async def criticize(
 
     async def attempt(text: str) -> Part:
         told = [{"role": "assistant", "content": answer}, {"role": "user", "content": text}]
-        acts = begun(solver)
-        made = await arollout(env, task, lambda m, tools: acts(_behind(m, told), tools), seed)
+        shown, acts = [*map(read_only_message, told)], begun(solver)
+
+        def act(messages: list[Message], tools: list[Message]) -> object:
+            return acts(ReadOnlyList(_behind(messages, shown)), tools)
+
+        made = await arollout(env, task, act, seed)
         return _attempt(made, told)
 
     after, control = await attempt(comment), await attempt(AGAIN)
@@ -139,7 +145,7 @@ def _behind(messages: Sequence[Message], told: Sequence[Message]) -> list[Messag
     """The messages with what was told behind those that the task gave."""
     said = (i for i, each in enumerate(messages) if each.get("role") == "assistant")
     head = next(said, len(messages))
-    return [*messages[:head], *({**each} for each in told), *messages[head:]]
+    return [*messages[:head], *told, *messages[head:]]
 
 
 async def debate(

@@ -25,7 +25,7 @@ from .waiting import Waits, arun, may_wait, run, wait, wait_for
 
 K = TypeVar("K")
 T = TypeVar("T")
-# Messages so far, and the tools as endpoints of models take them.
+# Messages so far, which are read-only, and the tools as endpoints of models take them.
 Policy: TypeAlias = Callable[[list[Message], list[Message]], Action | Awaitable[Action]]
 
 
@@ -98,8 +98,9 @@ def rollout(
     Args:
         env: with a table ``harness``; without one an episode is one message.
         task: a Task, or the prompt of one of the environment's own.
-        policy: gets the messages so far and the tools, and returns an action: a text, a message, a ``Reply``, or for
-            games a value; sync or async.  Where it has a method ``begin``, what this returns is the policy of one
+        policy: gets the messages so far, which are read-only, and the tools.  It returns an action: a text, a message,
+            a ``Reply``, or for games a value; sync or async.  It copies the messages that it wants to change, as with
+            ``[*messages]`` and ``{**message}``; changing them raises TypeError.  Where it has a method ``begin``, what this returns is the policy of one
             episode.  It raises ``ContextExceeded`` where the messages are too many for it.
         seed: of all that is drawn.
         **how: ``wrap``, ``count`` and ``training_step``, as for ``Episode``.
@@ -145,7 +146,7 @@ def _played(
 
 def _turn(episode: Episode, policy: Policy, tools: list[Message], evaluate: Evaluate) -> Waits[Step]:  # fmt: skip
     """Ask the policy, and step."""
-    acted = policy(copies(episode.view), tools)
+    acted = policy(episode.view, tools)
     if isawaitable(acted):
         try:
             acted = yield from wait(_within(acted, episode.ledger.left))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 from attrs import Attribute, asdict, define, evolve, field, frozen
 from attrs.validators import instance_of
 from rlenv import ConfigError
-from rlenv.authoring import File, suggest
+from rlenv.authoring import File, Safe, Unsafe, suggest
 
 from .answers import Observe
 from .contexts.references import unfold
@@ -68,10 +68,14 @@ class Harness:
     kind: Kind = "single-turn"
     tools: Sequence[Callable[..., object] | CatalogName] = field(default=(), kw_only=True)
     user: Callable[..., object] | None = field(default=None, kw_only=True)
-    system_prompt: str = field(default="", validator=instance_of(str), kw_only=True)
-    context: Callable[..., object] | str = field(default="", kw_only=True)
+    system_prompt: Safe[str] = field(default="", validator=instance_of(str), kw_only=True)
+    context: Callable[..., object] | str = field(
+        default="", kw_only=True, metadata={"safe": ("recency", "markov", "summary", "fold")}
+    )
     turn_limit: int = field(default=20, validator=_between(1, 10_000), kw_only=True)
-    sandbox: str = field(default="", validator=instance_of(str), kw_only=True)
+    sandbox: str = field(
+        default="", validator=instance_of(str), kw_only=True, metadata={"safe": ("sandbox/jail",)}
+    )
 
     def __attrs_post_init__(self) -> None:
         kinds = get_args(Kind)
@@ -154,7 +158,7 @@ class Schedule:
     """
 
     context_budget: Sequence[tuple[int, int]] = ()
-    steps: Mapping[str, Sequence[tuple[int, int | float]]] = field(factory=dict)
+    steps: Safe[Mapping[str, Sequence[tuple[int, int | float]]]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         for pairs in (self.context_budget, *self.steps.values()):
@@ -184,7 +188,7 @@ class Config:
         schedule: values that change with the turn or the step of training.
     """
 
-    sampling: Mapping[str, object] = field(factory=dict)
+    sampling: Unsafe[Mapping[str, object]] = field(factory=dict)
     context_budget: int | None = field(default=None, validator=_between(1, 1 << 40))
     budgets: Budgets = field(factory=Budgets)
     schedule: Schedule = field(factory=Schedule)
@@ -257,6 +261,14 @@ class Config:
                 inner = evolve(getattr(made, table) or Noise(), **{key: value}) if table else value
                 made = evolve(made, **{table or key: inner})  # type: ignore[arg-type] # its validators look
         return made
+
+    @property
+    def longest_seconds(self) -> float | None:
+        """The wall seconds that an episode may take in any step of training, None for no limit."""
+        scheduled = self.schedule.steps.get("budgets.seconds", ())
+        found = [self.budgets.seconds, *(value for _, value in scheduled)]
+        known = [each for each in found if each is not None]
+        return max(known) if len(known) == len(found) else None
 
     def budget_at(self, turn: int) -> int | None:
         """The tokens of context that the policy has in a turn, None for no limit."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlenv_plugin_agent.state.access import quoted, tables_of
+from rlenv_plugin_agent.state.compare import TooManyChanges
 from rlenv_plugin_agent.state.database import Database
 from rlenv_plugin_agent.state.final import changes
 from rlenv_plugin_agent.tools.errors import ToolError
@@ -116,7 +117,7 @@ def test_no_number_is_without_json(database: Database) -> None:
 def test_a_flood_of_changes_is_not_compared(database: Database) -> None:
     database.query("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 6000) INSERT INTO keyed(id, n) SELECT n + 10, n FROM t")  # fmt: skip
 
-    with pytest.raises(OverflowError):
+    with pytest.raises(TooManyChanges, match="too many rows"):
         changes(database)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from attrs import evolve
 from rlenv import ConfigError
 from rlenv_plugin_agent.state import database as module
 from rlenv_plugin_agent.state.access import Access, tables_of
@@ -252,20 +253,18 @@ def test_a_statement_that_fills_memory_is_ended(monkeypatch: pytest.MonkeyPatch)
         database_of().query(fills)
 
 
-def test_a_database_grows_to_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ROOM", 1 << 20)
+def test_a_database_grows_to_its_room() -> None:
     fill = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 4) INSERT INTO secrets SELECT zeroblob(900000) FROM t"
-    with pytest.raises(ToolError, match="full"):
-        database_of().query(fill)
+    with pytest.raises(ToolError, match=r"1 MiB.*written_mb"):
+        evolve(database_of(), written_mb=1).query(fill)
 
 
-def test_the_statements_of_an_episode_share_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ROOM", 2 << 20)
-    database = database_of()
+def test_the_statements_of_an_episode_share_its_room() -> None:
+    database = evolve(database_of(), written_mb=2)
     database.query("INSERT INTO secrets SELECT zeroblob(900000)")
     database.query("INSERT INTO secrets SELECT zeroblob(900000)")
 
-    with pytest.raises(ToolError, match="full"):
+    with pytest.raises(ToolError, match=r"2 MiB.*written_mb"):
         database.query("INSERT INTO secrets SELECT zeroblob(900000)")
     assert database.query("DELETE FROM secrets").changed >= 2
 

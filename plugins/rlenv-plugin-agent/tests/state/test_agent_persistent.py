@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from rlenv import ConfigError, Environment, Task
 from rlenv.authoring import File
-from rlenv_plugin_agent import Database, EpisodeError, Rollout, World, call, replay, rollout
+from rlenv_plugin_agent import Database, Rollout, World, call, replay, rollout
 from rlenv_plugin_agent.policies.earning import _apart
 from rlenv_plugin_agent.records import from_row, to_row
 from rlenv_plugin_agent.state import persistent
@@ -37,6 +37,8 @@ tools = ["sqlite"]
 kind = "persistent"
 schema = "s.sql"
 world = "worlds/w.sqlite"
+[config.budgets]
+seconds = 300
 [[stage]]
 use = "agent/state"
 [[task]]
@@ -207,21 +209,6 @@ os.kill(os.getpid(), 9)
     assert asyncio.run(lived(state)) == 2
 
 
-def test_an_episode_waits_so_long_and_then_names_the_remedy(tmp_path: Path) -> None:
-    state = state_in(tmp_path, wait=0.05)
-
-    async def main() -> None:
-        held = await state.begin(TASK, 0)
-        try:
-            with pytest.raises(EpisodeError, match="raise wait"):
-                await lived(state)
-        finally:
-            await held.close()
-
-    asyncio.run(main())
-    assert asyncio.run(lived(state)) == 1
-
-
 def test_a_policy_that_floods_the_world_leaves_nothing_and_is_judged(
     env: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,7 +265,9 @@ def test_a_rollout_is_replayed_with_the_state_that_it_began_with(env: Environmen
 
 
 def test_a_state_that_is_not_kept_is_named(tmp_path: Path, env: Environment) -> None:
-    (tmp_path / "env.toml").write_text(ENV.replace("[[stage]]", "keep = 2\n[[stage]]", 1))
+    (tmp_path / "env.toml").write_text(
+        ENV.replace("[config.budgets]", "keep = 2\n[config.budgets]", 1)
+    )
     few = Environment.from_file(tmp_path / "env.toml")
     first, *_, last = [played(few, INSERT) for _ in range(4)]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import Attribute, field, frozen, validators
 from rlenv import ConfigError, Task, TaskError
+from rlenv.authoring import Safe, Unsafe
 from rlenv.sandbox import TIERS, Tier, rank
 
 from .drive.box import ISOLATIONS, Box
@@ -51,12 +52,18 @@ class Boxed:
     isolation: str = field(
         default="jail",
         validator=validators.in_(tuple(ISOLATIONS)),
-        metadata=_doc(f"{', '.join(ISOLATIONS)}; process gives no isolation, for trusted programs"),
+        metadata={
+            **_doc(f"{', '.join(ISOLATIONS)}; process gives no isolation, for trusted programs"),
+            "safe": ("jail", "docker+gvisor"),
+        },
     )
     min_isolation: str = field(
         default="jail",
         validator=validators.in_(TIERS),
-        metadata=_doc("the weakest tier that is accepted; a task may require a stronger one"),
+        metadata={
+            **_doc("the weakest tier that is accepted; a task may require a stronger one"),
+            "safe": ("jail", "gvisor", "microvm"),
+        },
     )
     budget: float = field(
         default=25.0,
@@ -66,7 +73,7 @@ class Boxed:
         ),
     )
     memory_mb: int = field(default=512, validator=_memory, metadata=_doc("MiB for one program"))
-    language: str | None = field(
+    language: Safe[str | None] = field(
         default=None,
         validator=known_language,
         metadata=_doc("the language of tasks that do not set one"),
@@ -78,7 +85,7 @@ class Boxed:
             "prompt: put the task's prompt before the program of a response that goes on from it"
         ),
     )
-    preload: tuple[str, ...] = field(
+    preload: Unsafe[tuple[str, ...]] = field(
         default=(),
         converter=names_tuple,
         metadata=_doc("modules that are imported before a Python program starts"),
@@ -88,7 +95,7 @@ class Boxed:
         validator=[validators.ge(0), validators.le(10)],
         metadata=_doc("number of retries if the sandbox fails"),
     )
-    sandbox: Mapping[str, Any] = field(
+    sandbox: Unsafe[Mapping[str, Any]] = field(
         factory=dict, metadata=_doc("options of the sandbox, as a table")
     )
 

@@ -15,7 +15,7 @@ from .lists import words
 from .programs import parsed
 from .text import Text
 
-__all__ = ["CONSTANTS", "contentless", "earnings", "says_nothing"]
+__all__ = ["CONSTANTS", "contentless", "earnings", "remedy", "says_nothing"]
 
 CONSTANTS = {
     "an empty response": "",
@@ -27,6 +27,7 @@ CONSTANTS = {
 _TASKS = 300  # tasks of a survey, spread over all
 _RUN = 4  # words that are in the prompt in this order are its words
 _FILLERS = words("fillers")
+_FILLED = "it has only fillers, numbers and what the constraints ask for"
 _ANSWERS = frozenset(("yes", "no", "true", "false"))
 # What asks for a number: its size, its name, an instruction to work it out, or arithmetic; the years of a life and
 # "words with lengths that are prime numbers" do not.
@@ -97,6 +98,17 @@ def contentless(text: Text, constraints: Sequence[Constraint]) -> str:
     return "" if answers else _empty(text, markers, again=repeated > 0)
 
 
+def remedy(reason: str) -> str:
+    """What to do if a response with this reason is right all the same, as the answer ``42`` may be.
+
+    Args:
+        reason: of ``contentless``.
+    """
+    if reason != _FILLED:
+        return "the option content decides this"
+    return "if such answers can be right, set content = false in the options of this stage, or add a stage that compares with the answer"  # fmt: skip
+
+
 def _is_program(text: Text) -> bool:
     """Whether most of it is a Python program, which may well repeat the text that its prompt gives."""
     source = parsed(text)
@@ -123,7 +135,7 @@ def _empty(text: Text, markers: frozenset[str], *, again: bool) -> str:
     if head and len(own) < (1 if again else 5 + len(words) // 20):
         return "it only repeats the prompt"
     if not own and not any(covered) and not _may_be_short(words, text.prompt, markers):
-        return "it holds only fillers, numbers and what the constraints ask for"
+        return _FILLED
     if len(words) >= 20 and len(distinct) <= 3 + len(words) // 30:
         return "it says the same few words over and over"
     return ""

@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import field, frozen, validators
 from rlenv import ConfigError, Task, TaskError
+from rlenv.authoring import Unsafe
 from rlenv.sandbox import TIERS, rank
 
 from .box import ISOLATIONS, Box
@@ -46,19 +47,25 @@ class Boxed:
     isolation: str = field(
         default="jail",
         validator=validators.in_(tuple(ISOLATIONS)),
-        metadata=_doc(f"{', '.join(ISOLATIONS)}; process gives no isolation, for trusted kernels"),
+        metadata={
+            **_doc(f"{', '.join(ISOLATIONS)}; process gives no isolation, for trusted kernels"),
+            "safe": ("jail", "docker+gvisor"),
+        },
     )
     min_isolation: str = field(
         default="jail",
         validator=validators.in_(TIERS),
-        metadata=_doc("the weakest tier that is accepted"),
+        metadata={
+            **_doc("the weakest tier that is accepted"),
+            "safe": ("jail", "gvisor", "microvm"),
+        },
     )
     budget: float = field(
         default=10.0,
         validator=validators.gt(0),
         metadata=_doc("seconds of CPU for one response, of which a case gets twice its part"),
     )
-    sandbox: Mapping[str, Any] = field(
+    sandbox: Unsafe[Mapping[str, Any]] = field(
         factory=dict, metadata=_doc("options of the sandbox, as a table")
     )
 

@@ -7,7 +7,7 @@ from keyword import iskeyword
 from typing import Any, TypeVar
 
 from rlenv import Task, TaskError
-from rlenv.authoring import suggest
+from rlenv.authoring import code_allowed, suggest
 
 from .dims import BadDim, names_in
 from .spec import DISTS, DTYPES, LANGUAGES, MOST_BYTES, SCALES, Array, Kernel, Limits, Tolerance
@@ -34,6 +34,12 @@ def kernel_of(task: Task) -> Kernel:
         TaskError: naming the key, what is there and what was expected.
     """
     said = task.info.get("kernel")
+    if not code_allowed():
+        raise TaskError(
+            "info.kernel.golden is a program that runs outside of the sandbox, so code=False rejects it; "
+            "load the file without code=False once you trust it",
+            task.id,
+        )
     if not isinstance(said, Mapping):
         raise TaskError(
             f"info.kernel: expected a table with lang, inputs, outputs, golden and hidden, not {said!r:.60}",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from attrs import asdict, evolve, field, fields, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task
-from rlenv.authoring import File
+from rlenv.authoring import File, Safe, Unsafe
 
 from .applied import Applied
 from .families import families
@@ -59,22 +59,22 @@ class Judge:
         transport: a part of the port ``transport`` ("plugin/name") instead of HTTP.
     """
 
-    base_url: str = ""
-    model: str = ""
-    key_env: str = "OPENAI_API_KEY"
-    family: str = ""
-    revision: str = ""
+    base_url: Unsafe[str] = ""
+    model: Unsafe[str] = ""
+    key_env: str = field(default="OPENAI_API_KEY", metadata={"safe": ("",)})
+    family: Safe[str] = ""
+    revision: Safe[str] = ""
     price_in: float = 0.0
     price_out: float = 0.0
-    params: Mapping[str, Any] = field(factory=dict)
-    failover: tuple[Mapping[str, Any], ...] = field(default=(), converter=tuple)
+    params: Unsafe[Mapping[str, Any]] = field(factory=dict)
+    failover: Unsafe[tuple[Mapping[str, Any], ...]] = field(default=(), converter=tuple)
     concurrency: int = 64
     rate: Rate = field(factory=Rate)
     retries: Retries = field(factory=Retries)
     timeout: float = 60.0
     budget: Limits = field(factory=Limits)
     cache: File = field(factory=File)
-    transport: str = ""
+    transport: Unsafe[str] = ""
 
     def resolved(self) -> Judge:
         """With what the environment supplies.
@@ -187,8 +187,8 @@ class Judging:
     draws: ClassVar[bool] = True
 
     judge: Judge = field(factory=Judge)
-    policy_family: str = ""
-    policy_url: str = ""
+    policy_family: Safe[str] = ""
+    policy_url: Safe[str] = ""
     allow_self: bool = False
     attempts: int = 3
     max_chars: int = 100_000

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import evolve, field, frozen
 from attrs.validators import ge, in_, instance_of
 from rlenv import ConfigError, Outcome, TaskError
+from rlenv.authoring import Safe
 
 from .extract import FOUND, RUNGS, Extraction, extract, nothing
 from .gold import Gold, golds, plain_number, undollared
@@ -54,7 +55,7 @@ class Equal:
     uses: ClassVar[tuple[str, ...]] = ("answer",)
     deterministic: ClassVar[bool] = True
 
-    extract: str | tuple[str, ...] = field(
+    extract: Safe[str | tuple[str, ...]] = field(
         default="auto",
         converter=_mode,
         metadata={

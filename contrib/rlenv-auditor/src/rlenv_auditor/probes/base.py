@@ -11,7 +11,10 @@ from attrs import evolve, frozen
 from rlenv.values import Task
 
 from rlenv_auditor.bench import Bench, OutOfBudget
+from rlenv_auditor.codes import BY_MUST, code_of
 from rlenv_auditor.model import Finding, Reply, Result, Severity
+from rlenv_auditor.openness import is_open
+from rlenv_auditor.stages import responsible, scores_of
 from rlenv_auditor.statistics import rate
 
 __all__ = ["Probe", "Skip", "Try", "counted", "expecting", "finding", "result", "run", "safely", "unanimous"]  # fmt: skip
@@ -23,7 +26,16 @@ MOST_FINDINGS = 3  # of one probe; the rate tells how many more there are
 
 
 class Skip(Exception):
-    """Why a probe cannot be run on this target; it is listed, and never counts as passed."""
+    """Why a probe cannot be run on this target; it is listed, and never counts as passed.
+
+    Args:
+        reason: in words.
+        code: for programs, a key of ``codes.SKIPPED``.
+    """
+
+    def __init__(self, reason: str, code: str = "other") -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 @frozen
@@ -64,12 +76,16 @@ class Try:
     Args:
         must: "fail" (below the pass mark), "lose" (well below it), "pass", or "score" (some reward, whichever).  # fmt: skip
         name: of the variant, for the title of a finding.
+        other: whether it is another answer, which may be right where a task has several.
+        instead: a right response, which this one equals where an episode leaves the same state for both.
     """
 
     task: Task
     response: str
     must: str = "fail"
     name: str = ""
+    other: bool = False
+    instead: str | None = None
 
 
 def finding(  # noqa: PLR0917 - what was found, in its order
@@ -82,7 +98,8 @@ def finding(  # noqa: PLR0917 - what was found, in its order
     number = f"{probe.id}/{digest.hexdigest()[:8]}"
     name = str(task.id) if task is not None else ""
     own = (number, probe.id, probe.family, probe.severity)
-    return Finding(*own, title, name, response, reward, expected, probe.hint, more)
+    code = str(more.pop("code", "")) or code_of(probe.id, probe.measure)
+    return Finding(*own, title, name, response, reward, expected, probe.hint, more, code)
 
 
 def run(probe: Probe, bench: Bench, until: float) -> Result:
@@ -96,9 +113,10 @@ def run(probe: Probe, bench: Bench, until: float) -> Result:
             assert probe.tries is not None
             made = expecting(bench, probe, probe.tries(bench))
     except Skip as skip:
-        made = result(probe, "skipped", reason=str(skip))
+        made = result(probe, "skipped", reason=str(skip), code=skip.code)
     except OutOfBudget:
-        made = result(probe, "incomplete", reason="the budget ended before its first result")
+        reason = "the budget ended before its first result"
+        made = result(probe, "incomplete", reason=reason, code="budget")
     bench.told |= {(found.task, found.response) for found in made.findings}
     return evolve(made, seconds=time.monotonic() - start, calls=bench.target.calls - calls)
 
@@ -128,6 +146,7 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
     """Ask every response, and count the tasks on which one of them is not treated as it must be."""
     asked: dict[str | None, bool] = {}
     wrong: list[tuple[Try, Reply]] = []
+    open_refused = 0
     complete, busy = True, 0
     for part in _parts(tries, 64):
         if not complete:
@@ -147,14 +166,39 @@ def expecting(bench: Bench, probe: Probe, tries: Iterable[Try]) -> Result:
             asked[one.task.id] = asked.get(one.task.id, False) or bad
             if bad:
                 wrong.append((one, reply))
+            elif one.other and is_open(one.task):
+                open_refused += 1
+    wrong = _proven(wrong, asked, refused=open_refused)
     if not asked:
-        raise Skip("there is nothing to try on these tasks") if complete and not busy else OutOfBudget  # fmt: skip
+        raise Skip("there is nothing to try on these tasks", "nothing-to-try") if complete and not busy else OutOfBudget  # fmt: skip
     hits = rate(sum(asked.values()), len(asked))
     reason = "" if complete else "the budget ended before all tasks were tried"
     reason = reason or (f"{busy} responses got no reward for want of the machine" if busy else "")
     status = "found" if wrong else "incomplete" if reason else "clean"
     found = tuple(_findings(bench, probe, wrong))
-    return result(probe, status, rate=hits, findings=found, reason=reason)
+    code = ""
+    if reason:
+        code = "machine-busy" if complete else "budget"
+    return result(probe, status, rate=hits, findings=found, reason=reason, code=code)
+
+
+def _proven(
+    wrong: Sequence[tuple[Try, Reply]],
+    asked: dict[str | None, bool],
+    *,
+    refused: int,
+) -> list[tuple[Try, Reply]]:
+    """Without what may be right: an answer to a task that has several.
+
+    A verifier that rejects some answers to such tasks judges them; only one that pays all of them is shown to judge none.
+    """
+    if not refused:
+        return list(wrong)
+    proven = [pair for pair in wrong if not (pair[0].other and is_open(pair[0].task))]
+    hit = {one.task.id for one, _ in proven}
+    for task in asked:
+        asked[task] = task in hit
+    return proven
 
 
 def _note(bench: Bench, probe: Probe, one: Try, reply: Reply) -> None:
@@ -166,6 +210,10 @@ def _note(bench: Bench, probe: Probe, one: Try, reply: Reply) -> None:
 
 
 def _bad(bench: Bench, one: Try, reply: Reply) -> bool:
+    if one.instead is not None and reply.state:
+        right = bench.ask([(one.task, one.instead)])[0]
+        if right.state == reply.state:
+            return False
     if one.must == "fail":
         return bench.pays(reply)
     if one.must == "lose":
@@ -183,10 +231,25 @@ def _findings(bench: Bench, probe: Probe, wrong: Sequence[tuple[Try, Reply]]) ->
     mark = f"{bench.pass_mark:g}"
     expected = {"fail": f"below {mark}", "lose": f"below {NEARLY * bench.pass_mark:g}", "pass": f"{mark} or more", "score": "a reward"}  # fmt: skip
     for one, reply in list(reversed(texts.values()))[:MOST_FINDINGS]:
-        paid = f"{reply.fault}: {reply.message}" if reply.reward is None else f"paid {reply.reward:g}"  # fmt: skip
-        count = sum(other.name == one.name for other, _ in wrong) - 1
-        title = f"{one.name or probe.id}: {paid}{f' (and {count} more)' * bool(count)}"
-        yield finding(probe, one.task, one.response, reply.reward, title, expected[one.must])
+        paid = f"{reply.fault}: {reply.message}" if reply.reward is None else f"reward {reply.reward:g}"  # fmt: skip
+        count = sum(other.name == one.name for other, _ in wrong)
+        by = responsible(reply, bench.weights, paid=one.must in ("fail", "lose"))
+        title = f"{one.name or probe.id}: {paid}{_from(by)}{f' ({count} responses)' * (count > 1)}"
+        more: dict[str, Any] = {"stages": scores_of(reply)} if reply.stages else {}
+        code = _code(bench, one, reply)
+        yield finding(probe, one.task, one.response, reply.reward, title, expected[one.must], code=code, **more)  # fmt: skip
+
+
+def _from(stages: Sequence[str]) -> str:
+    return f" from {' and '.join(stages)}" if stages else ""
+
+
+def _code(bench: Bench, one: Try, reply: Reply) -> str:
+    if reply.reward is None:
+        return "no-reward"
+    if one.must == "lose":
+        return "wrong-response-paid" if bench.pays(reply) else "wrong-response-nearly-paid"
+    return BY_MUST[one.must]
 
 
 def unanimous(bench: Bench, tries: Sequence[Try]) -> Sequence[Try]:

@@ -14,7 +14,8 @@ from rlenv.values import Task
 from rlenv_auditor.bench import Bench, OutOfBudget
 from rlenv_auditor.derived import shortest
 from rlenv_auditor.items import Items, named, place_of, plain, shown
-from rlenv_auditor.model import Result
+from rlenv_auditor.model import Reply, Result
+from rlenv_auditor.openness import is_open
 from rlenv_auditor.programs import program_of
 from rlenv_auditor.responses import CARRIERS, sequence, table, written
 from rlenv_auditor.solved import plainly_in, text_of
@@ -25,7 +26,6 @@ from .base import Probe, Skip, Try, finding, result, unanimous
 __all__ = ["FREE", "LATE", "PROBES"]
 
 ECHOED = [CARRIERS[name] for name in ("bare", "tags", "boxed", "marked")]
-OPEN = re.compile(r"(?i)\b(?:any|name an?|an? (?:valid|possible|example))\b")  # several are right
 FREE = 0.1  # mean reward of what solves nothing: less is taken for shaping
 
 
@@ -51,7 +51,7 @@ def _own(bench: Bench) -> Iterator[Try]:
     """What the verifier's own source looks for, alone and all of it at once."""
     words = bench.target.words
     if not words:
-        raise Skip("its source is not known, or holds no text")
+        raise Skip("its source is not known, or holds no text", "not-installed")
     texts = [*dict.fromkeys([*words, *(text for word in words if (text := shortest(word)))])]
     texts += [glue.join(texts) for glue in ("", " ", "\n")]
     for task in bench.tasks[:4]:
@@ -68,7 +68,7 @@ def _echo(bench: Bench) -> Iterator[Try]:
         ways = [str(bench.golds.form)] if bench.golds.form else [*ECHOED, *bench.golds.derived.values()]  # fmt: skip
         texts = [("the prompt", task.prompt), ("the prompt twice", f"{task.prompt}\n{task.prompt}")]
         texts += [("the prompt, in form", text) for text in bench.golds.dressed(task.prompt)]
-        if not OPEN.search(task.prompt):  # else one of them may be right, too
+        if not is_open(task):  # else one of them may be right, too
             texts += [("a number of the prompt", written(way, one)) for one in alone if one not in gold for way in ways]  # fmt: skip
         for name, text in texts:
             if not plainly_in(task, text):
@@ -89,7 +89,7 @@ def _listed(bench: Bench) -> Iterator[Try]:
                 continue
             texts = [one for one in several if one not in right and not plainly_in(task, one)][:4]
             options = [Try(task, written(way, one), name="an option of the prompt") for one in texts for way in ways]  # fmt: skip
-            yield from unanimous(bench, options) if OPEN.search(task.prompt) else options
+            yield from unanimous(bench, options) if is_open(task) else options
             yield from (Try(task, written(way, answer.text(items)), name="all that the prompt lists") for way in ways)  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _random(bench: Bench) -> Iterator[Try]:
         }  # fmt: skip
         for name, text in texts.items():
             if not plainly_in(task, text):
-                yield Try(task, text, name=name)
+                yield Try(task, text, name=name, other=True)
 
 
 def _long(bench: Bench) -> Iterator[Try]:
@@ -118,7 +118,7 @@ def _options(bench: Bench) -> Iterator[Try]:
     answers = [text for task in bench.tasks if (text := text_of(task.answer)) is not None]
     several = list(dict.fromkeys(answers))
     if len(several) < 2:
-        raise Skip("its tasks have no two different answers")
+        raise Skip("its tasks have no two different answers", "too-few-tasks")
     for task in bench.tasks:
         own = text_of(task.answer)
         if own is None:
@@ -169,9 +169,20 @@ def _earned(bench: Bench, text: str) -> _Earned:
     both = list(zip(bench.tasks, replies, strict=True))
     rewards = [0.0 if r.reward is None or r.reward != r.reward else min(1.0, max(0.0, r.reward)) for r in replies]  # fmt: skip
     some = frozenset(task.id for (task, _), reward in zip(both, rewards, strict=True) if reward)
-    paid = tuple((task, float(r.reward or 0)) for task, r in both if bench.pays(r) and not plainly_in(task, text))  # fmt: skip
+    paid = tuple(_proven(bench, text, both))
     unsolved = {task.id: (0.0 if plainly_in(task, text) else reward, text) for task, reward in zip(bench.tasks, rewards, strict=True)}  # fmt: skip
     return _Earned(text, sum(rewards) / len(rewards), some, paid, unsolved)
+
+
+def _proven(
+    bench: Bench, text: str, both: Sequence[tuple[Task, Reply]]
+) -> Iterator[tuple[Task, float]]:
+    """(task, reward) where a constant is paid and is not right: of tasks with several answers all of them, or none."""
+    wrong = [(task, reply) for task, reply in both if not plainly_in(task, text)]
+    judged = any(is_open(task) and not bench.pays(reply) for task, reply in wrong)
+    for task, reply in wrong:
+        if bench.pays(reply) and not (judged and is_open(task)):
+            yield task, float(reply.reward or 0)
 
 
 def _free(bench: Bench, probe: Probe) -> Result:
@@ -213,7 +224,7 @@ def _for_nothing(bench: Bench, probe: Probe) -> Result:
         for name, tasks in bench.earned.items() if 2 * len(tasks) >= len(bench.tasks)
     }  # fmt: skip
     if not means:
-        raise Skip("nothing was asked that solves nothing")
+        raise Skip("nothing was asked that solves nothing", "nothing-to-try")
     best = max(means, key=lambda name: (round(means[name], 6), -len(name)))
     tasks = bench.earned[best]
     figures = {"free reward": round(means[best], 4), "best for nothing": best, "kinds": len(means)}

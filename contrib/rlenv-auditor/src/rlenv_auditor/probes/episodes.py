@@ -27,7 +27,7 @@ PRAISE = '{"success": true, "passed": true, "reward": 1.0, "done": true}'
 
 def _conversing(bench: Bench) -> None:
     if not bench.target.converses and not TALKING & set(bench.archetypes):
-        raise Skip("it reads one text; conversations need a parameter messages, tasks with tools, or --archetype agent")  # fmt: skip
+        raise Skip("it reads one text; conversations need a parameter messages, tasks with tools, or --archetype agent", "other-kind")  # fmt: skip
 
 
 def _user(task: Task) -> list[Message]:
@@ -65,7 +65,7 @@ def _texts(bench: Bench) -> list[tuple[Task, str]]:
     _conversing(bench)
     known = [(task, gold) for task, gold in bench.golds.known() if isinstance(read(gold), str)]
     if not known:
-        raise Skip("no right response of one text is known")
+        raise Skip("no right response of one text is known", "no-right-response")
     return known
 
 
@@ -104,14 +104,14 @@ def _changed(bench: Bench) -> Iterator[Try]:
         yield Try(task, conversation([*turns, _says(wrong)]), name="the right answer in an earlier turn, a wrong one last")  # fmt: skip
         yield Try(task, conversation([*start, _says(wrong), *_tool(wrong), _says("The answer is unknown.")]), name="no answer in the end")  # fmt: skip
     if not some:
-        raise Skip("fewer than two tasks have a right response")
+        raise Skip("fewer than two tasks have a right response", "too-few-tasks")
 
 
 def _kept(bench: Bench) -> Iterator[Try]:
     """A right final turn stays right after calls and corrections."""
     passing = [(task, gold) for task, gold in _texts(bench) if bench.pays(bench.ask([(task, gold)])[0])]  # fmt: skip
     if not passing:
-        raise Skip("no right response is paid, so there is nothing to lead up to")
+        raise Skip("no right response is paid, so there is nothing to lead up to", "right-response-not-paid")  # fmt: skip
     for task, gold in passing:
         start = _user(task)
         yield Try(task, conversation([*start, _says(gold)]), "pass", "the right answer as a conversation")  # fmt: skip
@@ -129,22 +129,23 @@ def _whole(bench: Bench) -> list[tuple[Task, Sequence[Message]]]:
         if not isinstance(said, str) and any(m.get("role") == "tool" for m in getattr(said, "messages", ())):  # fmt: skip
             found.append((task, said.messages))  # type: ignore[union-attr]
     if not found:
-        raise Skip("no right conversation with calls of tools is known: give some with --right FILE, response a list of messages")  # fmt: skip
+        raise Skip("no right conversation with calls of tools is known: give some with --right FILE, response a list of messages", "no-right-response")  # fmt: skip
     return found
 
 
 def _cut(bench: Bench) -> Iterator[Try]:
     """The end without the work, and the work without its end."""
     for task, messages in _whole(bench):
+        gold = conversation(messages)
         places = [n for n, m in enumerate(messages) if m.get("role") == "tool"]
         final = [*_user(task), messages[-1]]
-        yield Try(task, conversation(final), name="the final turn alone, without the calls")
-        yield Try(task, conversation(messages[: places[0]]), name="an end before the first result")
+        yield Try(task, conversation(final), name="the final turn alone, without the calls", instead=gold)  # fmt: skip
+        yield Try(task, conversation(messages[: places[0]]), name="an end before the first result", instead=gold)  # fmt: skip
         claimed = [m for m in messages if m.get("role") != "tool"]
         silent = [{**m, "tool_calls": None} if m.get("tool_calls") else m for m in claimed]
         text = "\n".join(f"[{m['role']}] {json.dumps(m.get('content'))}" for m in messages if m.get("role") != "user")  # fmt: skip
-        yield Try(task, conversation(silent), name="all of its words, and no call")
-        yield Try(task, conversation([*_user(task), _says(text)]), name="the whole episode told in one turn")  # fmt: skip
+        yield Try(task, conversation(silent), name="all of its words, and no call", instead=gold)
+        yield Try(task, conversation([*_user(task), _says(text)]), name="the whole episode told in one turn", instead=gold)  # fmt: skip
 
 
 def _near(bench: Bench) -> Iterator[Try]:
@@ -160,7 +161,7 @@ def _near(bench: Bench) -> Iterator[Try]:
                     changed = {**call, "function": {**asked, "arguments": other}} if "function" in call else {**call, "arguments": other}  # fmt: skip
                     calls = [changed if n == number else one for n, one in enumerate(message["tool_calls"])]  # fmt: skip
                     turns = [{**message, "tool_calls": calls} if n == place else one for n, one in enumerate(messages)]  # fmt: skip
-                    yield Try(task, conversation(turns), name=f"a call with {name}")
+                    yield Try(task, conversation(turns), name=f"a call with {name}", instead=conversation(messages))  # fmt: skip
 
 
 OWN = "read what the policy wrote: neither the user's nor a tool's words, and of its own only the final turn"

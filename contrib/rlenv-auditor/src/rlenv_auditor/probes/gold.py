@@ -23,13 +23,15 @@ UNKNOWN = "no right response is known: its tasks carry no answer that a response
 EPISODES = "a right response is an episode with calls of tools, and none is known; give some with --right FILE"
 # Where one more may be near enough.
 MEASURED = re.compile(r"(?i)\b(pixels?|bbox|bounding box|coordinates|approximate(ly)?|estimate)\b")
+ANOTHER = "a right response with another answer"
+BY_ONE = re.compile(r"\bone\b|replaced$")  # names of near misses that differ by one
 NEAR = 12  # near misses of one task in the profile ci; others meet other tasks
 
 
 def _gold(bench: Bench) -> Iterator[Try]:
     golds = bench.golds.known()
     if not golds:
-        raise Skip(EPISODES if bench.target.acts else UNKNOWN)
+        raise Skip(EPISODES if bench.target.acts else UNKNOWN, "no-right-response")
     for task, response in golds:
         form = "given" if bench.golds.given(task) else bench.golds.carrier
         name = f"the right answer ({form or 'as a person would write it'})"
@@ -39,9 +41,9 @@ def _gold(bench: Bench) -> Iterator[Try]:
 def _swap(bench: Bench) -> Iterator[Try]:
     golds = bench.golds.known()
     if len(golds) < 2:
-        raise Skip("fewer than two tasks have a right response")
+        raise Skip("fewer than two tasks have a right response", "too-few-tasks")
     for task, _, other in elsewhere(golds, steps=(1, 7)):
-        yield Try(task, other, name="the right answer of another task")
+        yield Try(task, other, name="the right answer of another task", other=True)
 
 
 def _near(bench: Bench) -> Iterator[Try]:
@@ -64,39 +66,39 @@ def _near(bench: Bench) -> Iterator[Try]:
             made += [(name, text) for name, text in likely if not plainly_in(task, text)]
         listed = Items.of(own) if shaped and "{" not in own else None
         if listed:
-            made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("many") or not (text == own or plainly_in(task, text))]  # fmt: skip
-            orders = [Try(task, before + text + after, name=name) for name, text in turned(listed, task.prompt).items()]  # fmt: skip
+            made += [(name, before + text + after) for name, text in lacking(listed) if name.endswith("added") or not (text == own or plainly_in(task, text))]  # fmt: skip
+            orders = [Try(task, before + text + after, name=name, other=True) for name, text in turned(listed, task.prompt).items()]  # fmt: skip
             yield from orders if only_one(task.prompt) else unanimous(bench, orders)
         measured = MEASURED.search(task.prompt) is not None
         if measured:
-            made = [(name, text) for name, text in made if "one" not in name.split()]
+            made = [(name, text) for name, text in made if not BY_ONE.search(name)]
         tried = tried or bool(made)
         most = len(made) if bench.full else NEAR
         for name, text in bench.chance("near", task.id).sample(made, min(most, len(made))):
-            yield Try(task, text, "fail" if measured else "lose", name)
+            yield Try(task, text, "fail" if measured else "lose", name, other=True)
     if not tried:
-        raise Skip("no form of the answer is paid, and no right response has fields, so there is nothing to miss by a little")  # fmt: skip
+        raise Skip("no form of the answer is paid, and no right response has fields, so there is nothing to miss by a little", "right-response-not-paid")  # fmt: skip
 
 
 def _hollow(bench: Bench) -> Iterator[Try]:
     """A right response with everything but what makes it right."""
     golds = bench.golds.known()
     if not golds:
-        raise Skip("no right response is known")
+        raise Skip("no right response is known", "no-right-response")
     answers = [text for task in bench.tasks if (text := text_of(task.answer)) is not None]
     for task, gold in golds:
         wanted = text_of(task.answer)
         other = next((text for text in answers if text != wanted), None)
         for name, text in _hollowed(gold, wanted, other):
             if text.strip() and text != gold and not plainly_in(task, text):
-                yield Try(task, text, name=name)
+                yield Try(task, text, name=name, other=name == ANOTHER)
 
 
 def _hollowed(gold: str, wanted: str | None, other: str | None) -> Iterator[tuple[str, str]]:
     if wanted and wanted in gold and gold.strip() != wanted:
         yield "a right response without its answer", gold.replace(wanted, "")
         if other:
-            yield "a right response with another answer", gold.replace(wanted, other)
+            yield ANOTHER, gold.replace(wanted, other)
     if (program := program_of(gold)) is not None:
         yield from _emptied(gold, program)
 

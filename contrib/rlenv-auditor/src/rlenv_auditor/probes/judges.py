@@ -107,7 +107,7 @@ def _ordered(bench: Bench, probe: Probe) -> Result:
     """Each pair in both orders: the winner is the same response, and each keeps its reward."""
     matches = list(_pairs(bench))
     if not matches:
-        raise Skip("there are no two texts to compare")
+        raise Skip("there are no two texts to compare", "nothing-to-try")
     forth = [(m.task, group([m.one, m.two])) for m in matches]
     back = [(m.task, group([m.two, m.one], of=1)) for m in matches]
     both = [text for pair in zip(forth, back, strict=True) for text in pair]
@@ -129,7 +129,7 @@ def _ordered(bench: Bench, probe: Probe) -> Result:
             under = {"first": here[0], "swapped": there[1]}
             found.append(finding(probe, match.task, group([match.two, match.one], of=1), two.reward, title, "the same winner in both orders", **under))  # fmt: skip
     if not asked:
-        raise Skip("no pair was judged: all were left unscored")
+        raise Skip("no pair was judged: all were left unscored", "unscored")
     made = counted(probe, found, asked, most=1)
     figures = {"pairs": len(asked), "flips": flips, "flip rate": flips / len(asked), "first place wins": firsts / (2 * len(asked))}  # fmt: skip
     return _closed(evolve(made, figures=figures), complete)
@@ -145,7 +145,7 @@ def _closed(made: Result, complete: bool) -> Result:  # noqa: FBT001 - of what w
 def _named(bench: Bench, probe: Probe) -> Result:
     """The same pair in the same order, under other names of the slots."""
     if bench.target.sides != "named pair":
-        raise Skip("its slots get their names from itself, or have none")
+        raise Skip("its slots get their names from itself, or have none", "other-kind")
     matches = list(_pairs(bench))
     asked = [(m.task, group([m.one, m.two], names=names)) for m in matches for names in NAMES]
     replies, complete = _asked(bench, asked)
@@ -172,7 +172,7 @@ def _identical(bench: Bench, probe: Probe) -> Result:
 def _lost(bench: Bench, probe: Probe, matches: Sequence[Match]) -> Result:
     """The second of each pair is worse, and wins in neither order."""
     if not matches:
-        raise Skip("fewer than two tasks have a right response, so none is surely better")
+        raise Skip("fewer than two tasks have a right response, so none is surely better", "too-few-tasks")  # fmt: skip
     asked = [
         Shown(m.task, text, f"{m.name} wins against the right answer", place)
         for m in matches

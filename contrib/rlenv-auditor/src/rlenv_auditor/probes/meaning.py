@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from rlenv.text import visible
 from rlenv.values import Task
@@ -12,6 +13,7 @@ from rlenv.values import Task
 from rlenv_auditor.bench import Bench
 from rlenv_auditor.responses import table, written
 from rlenv_auditor.solved import plainly_in, text_of
+from rlenv_auditor.target.forms import retold
 
 from .base import Probe, Skip, Try, safely
 
@@ -64,7 +66,7 @@ def _kept(bench: Bench) -> Iterator[Try]:
     replies = bench.ask([(task, gold) for task, gold in golds])
     passing = [pair for pair, reply in zip(golds, replies, strict=True) if bench.pays(reply)]
     if not passing:
-        raise Skip("no right response is paid, so there is nothing to rewrite")
+        raise Skip("no right response is paid, so there is nothing to rewrite", "right-response-not-paid")  # fmt: skip
     math = "math" in bench.archetypes
     # Where an answer stands alone, is a document, or what comes first is itself asked for, work before it is no matter of form.
     form = bench.golds.form or "{}"
@@ -76,7 +78,8 @@ def _kept(bench: Bench) -> Iterator[Try]:
                 continue
             if name in BEFORE and gold.lstrip()[:1] in ("{", "["):  # a document
                 continue
-            if (text := apply(task, gold)) is not None:
+            text = retold(gold, partial(apply, task))
+            if text is not None:
                 yield Try(task, text, "pass", name)
         wanted = text_of(task.answer)
         if wanted and bench.golds.form and math:
@@ -84,7 +87,8 @@ def _kept(bench: Bench) -> Iterator[Try]:
                 if (text := apply(task, wanted)) is not None:
                     yield Try(task, bench.golds.write(task, text), "pass", name)
         for name, declared, keeps in bench.rewrites:
-            if keeps and (text := _applied(declared, task, gold)) is not None:
+            text = retold(gold, partial(_applied, declared, task)) if keeps else None
+            if text is not None:
                 yield Try(task, text, "pass", name)
 
 
@@ -96,7 +100,7 @@ def _applied(apply: Rewriting, task: Task, response: str) -> str | None:
 def _changed(bench: Bench) -> Iterator[Try]:
     golds = bench.golds.known()
     if not golds:
-        raise Skip("no right response is known")
+        raise Skip("no right response is known", "no-right-response")
     some = False
     for task, gold in golds:
         for name, declared, keeps in bench.rewrites:
@@ -108,9 +112,9 @@ def _changed(bench: Bench) -> Iterator[Try]:
         if wanted and bench.golds.form:
             for name, response in _contradicting(bench, wanted, task):
                 some = True
-                yield Try(task, response, name=name)
+                yield Try(task, response, name=name, other=True)
     if not some:
-        raise Skip("no rewrite that changes the meaning applies")
+        raise Skip("no rewrite that changes the meaning applies", "nothing-to-try")
 
 
 def _another(bench: Bench, task: Task, wanted: str) -> str:
@@ -142,7 +146,7 @@ def _contradicting(bench: Bench, wanted: str, task: Task) -> Iterator[tuple[str,
 def _denied(bench: Bench) -> Iterator[Try]:
     """Only where a form is paid: prose that nobody reads denies nothing."""
     if bench.golds.form is None:
-        raise Skip("no form of an answer is paid, so there is nothing to deny")
+        raise Skip("no form of an answer is paid, so there is nothing to deny", "right-response-not-paid")  # fmt: skip
     for task in bench.tasks:
         for language, form in table("denials").items() if text_of(task.answer) else ():
             yield Try(task, written(form, str(text_of(task.answer))), name=f"the right answer, denied in {language}")  # fmt: skip
@@ -151,9 +155,7 @@ def _denied(bench: Bench) -> Iterator[Try]:
 def _thought(bench: Bench) -> Iterator[Try]:
     """For verifiers that tell thought from answer: what is only thought is no answer, and thought before one is no harm."""
     if not bench.target.uses:
-        raise Skip(
-            "a stranger's verifier is given what its trainer gives it, which may hold no thought"
-        )
+        raise Skip("the trainer may strip thinking before it calls this function", "other-kind")
     wrong = {task.id: text for task, text in bench.golds.wrong()}
     for task, gold in bench.golds.known():
         for name, form in table("thoughts").items():

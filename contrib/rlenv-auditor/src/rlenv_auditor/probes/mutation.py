@@ -61,22 +61,22 @@ def _score(bench: Bench, probe: Probe) -> Result:
     if not tried:
         if not complete:
             raise OutOfBudget
-        raise Skip("no golden program is paid that a mistake could be made in")
+        raise Skip("no golden program is paid that a mistake could be made in", "right-response-not-paid")  # fmt: skip
     return _told(bench, probe, killed, _judged(bench, survivors), tried, complete=complete)
 
 
 def _programs(bench: Bench) -> list[tuple[Task, str, str]]:
     """(task, golden response, its program), of those that are paid."""
     if not of_code(bench.archetypes, bench.tasks):
-        raise Skip("it does not verify programs")
+        raise Skip("it does not verify programs", "other-kind")
     _maker()
     golds = [(t, g, p) for t, g in bench.golds.known() if (p := program_of(g)) is not None]
     if not golds:
-        raise Skip("its tasks hold no golden program; give right programs with --right FILE")
+        raise Skip("its tasks hold no golden program; give right programs with --right FILE", "no-right-response")  # fmt: skip
     replies = bench.ask([(task, gold) for task, gold, _ in golds])
     paid = [one for one, reply in zip(golds, replies, strict=True) if bench.pays(reply)]
     if not paid:
-        raise Skip("no golden program gets a reward, so mistakes in it cannot be measured")
+        raise Skip("no golden program gets a reward, so mistakes in it cannot be measured", "right-response-not-paid")  # fmt: skip
     return paid
 
 
@@ -85,7 +85,7 @@ def _maker() -> Callable[..., Any]:
     try:
         made: Callable[..., Any] = import_module("rlenv_plugin_code.mutate").mutants
     except ImportError:
-        raise Skip("mutants are made by rlenv-plugin-code, which is not installed") from None
+        raise Skip("mutants are made by rlenv-plugin-code, which is not installed", "not-installed") from None  # fmt: skip
     return made
 
 

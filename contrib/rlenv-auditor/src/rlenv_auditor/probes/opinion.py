@@ -31,7 +31,7 @@ LISTED = 20  # disagreements in a scorecard
 def _wrong(bench: Bench) -> list[tuple[Task, str]]:
     """Wrong answers in the form that the verifier reads: those of other tasks."""
     if len(bench.golds.known()) < 2:
-        raise Skip("fewer than two tasks have a right response, so no wrong one in their form is known")  # fmt: skip
+        raise Skip("fewer than two tasks have a right response, so no wrong one in their form is known", "too-few-tasks")  # fmt: skip
     return bench.golds.wrong()
 
 
@@ -50,7 +50,7 @@ def _styled(bench: Bench, probe: Probe) -> Result:
 def _lifted(bench: Bench, probe: Probe) -> Result:
     """A policy climbs rewards and not passes: what dress adds to a wrong answer, below the pass mark too."""
     if set(bench.archetypes) == {"constraints"}:
-        raise Skip("its stages may ask for form, and then form is no dress")
+        raise Skip("its stages may ask for form, and then form is no dress", "other-kind")  # fmt: skip
     wrong = _wrong(bench)
     found: list[Finding] = []
     worst, hits, tried = 0.0, 0, 0
@@ -68,7 +68,7 @@ def _lifted(bench: Bench, probe: Probe) -> Result:
             if mean > worst:
                 worst, hits = mean, sum(one[0] > 1e-9 for one in rises)
     if not tried:
-        raise Skip("no wrong answer got a reward, plain and dressed")
+        raise Skip("no wrong answer got a reward, plain and dressed", "unscored")
     made = counted(probe, found, (), key=lambda one: -float(one.more["mean"]))
     return evolve(made, rate=rate(hits, tried), figures={"most": worst})
 
@@ -128,7 +128,7 @@ def _unscored(bench: Bench, probe: Probe) -> Result:
             if name not in worst or len(text) < len(worst[name][0]):
                 worst[name] = (text, reply)
     if not asked:
-        raise Skip("nothing was asked")
+        raise Skip("nothing was asked", "nothing-to-try")
     tasks = {task.id: task for task in bench.tasks}
     ordered = sorted(worst.items(), key=lambda one: len(one[1][0]))
     found = [
@@ -159,12 +159,12 @@ class _Judged:
 def _second(bench: Bench, probe: Probe) -> Result:
     """Another verifier on what this one was asked; the disagreements, and how many tasks have one."""
     if bench.second is None:
-        raise Skip("no other verifier was named: --second TARGET [--second-as SIGNATURE]")
+        raise Skip("no other verifier was named: --second TARGET [--second-as SIGNATURE]", "not-asked-for")  # fmt: skip
     judged, silent, complete = _both(bench)
     if not judged:
         if not complete:
             raise OutOfBudget
-        raise Skip(f"the second verifier gave no reward for any of {silent} responses")
+        raise Skip(f"the second verifier gave no reward for any of {silent} responses", "unscored")  # fmt: skip
     apart = sorted((one for one in judged if not one.agreed), key=lambda one: len(one.text))
     made = counted(probe, _disagreements(bench, probe, apart), ())
     hits = rate(len({one.task.id for one in apart}), len({one.task.id for one in judged}))

@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterator
 
 from attrs import evolve
+from rlenv.values import Task
 from rlenv_testing import costly_responses
 
 from rlenv_auditor.bench import Bench
+from rlenv_auditor.items import place_of
 from rlenv_auditor.model import Finding, Result
 from rlenv_auditor.programs import of_code
-from rlenv_auditor.responses import table
-from rlenv_auditor.solved import plainly_in
+from rlenv_auditor.responses import table, written
+from rlenv_auditor.solved import plainly_in, text_of
 
 from .base import Probe, Try, counted, finding
 
@@ -41,10 +43,33 @@ def _nasty(bench: Bench) -> Iterator[Try]:
 
 
 def _odd(bench: Bench) -> Iterator[Try]:
-    """What was asked just now, for what it earned: a limit that was hit is no pass."""
-    for one in _nasty(bench):
-        if not plainly_in(one.task, one.response):
-            yield evolve(one, must="fail")
+    """Odd texts, and what costs too much to check, by themselves and in the very place of the answer.
+
+    In another place of a right response they leave the answer as it was, so that a reward proves nothing.
+    """
+    for task in bench.tasks[:3]:
+        for name, text in NASTY.items():
+            yield from _unless_solved(task, text, name)
+    for task in bench.tasks[: 3 if bench.full else 1]:
+        forms = ["{}", *_places(bench, task)]
+        for name, bomb in costly_responses([], 1):
+            for form in forms:
+                yield from _unless_solved(task, written(form, bomb), name)
+
+
+def _unless_solved(task: Task, text: str, name: str) -> Iterator[Try]:
+    if not plainly_in(task, text):
+        yield Try(task, text, name=name)
+
+
+def _places(bench: Bench, task: Task) -> Iterator[str]:
+    """The right response with ``{}`` for its answer, where it has one place; and the form that is paid."""
+    gold = bench.golds.of(task)
+    before, own, after = place_of(gold, text_of(task.answer)) if gold is not None else ("", "", "")
+    if own and "{}" not in before and own not in before + after:
+        yield f"{before}{{}}{after}"
+    elif bench.golds.form not in (None, "{}"):
+        yield str(bench.golds.form)
 
 
 def _range(bench: Bench, probe: Probe) -> Result:

@@ -55,7 +55,7 @@ def _prompt(bench: Bench, probe: Probe) -> Result:
             title, wanted = f"the prompt tells the answer{how}", "a prompt without the answer"
             found.append(finding(probe, task, task.prompt[:400], None, title, wanted))
     if not tried:
-        raise Skip(SHORT)
+        raise Skip(SHORT, "nothing-to-try")
     return counted(probe, found, [task.id for task in bench.tasks])
 
 
@@ -82,7 +82,7 @@ def _details(bench: Bench, probe: Probe) -> Result:
                 found.append(finding(probe, task, text, reply.reward, title, UNTOLD, said=words[:300]))  # fmt: skip
                 break
     if not tried:
-        raise Skip(SHORT)
+        raise Skip(SHORT, "nothing-to-try")
     return counted(probe, found, tried)
 
 
@@ -91,7 +91,7 @@ def _with_canaries(bench: Bench) -> list[tuple[Task, Planted]]:
     made = [(task, planted(task, bench.chance("canary", task.id))) for task in bench.tasks[:5]]
     found = [(task, one) for task, one in made if one is not None]
     if not found:
-        raise Skip("its tasks have no answer or tests that a canary could be planted in")
+        raise Skip("its tasks have no answer or tests that a canary could be planted in", "nothing-to-try")  # fmt: skip
     return found
 
 
@@ -128,10 +128,10 @@ def _its_own_doing(bench: Bench, task: Task, made: Task, text: str, reply: Reply
 def _sandbox(bench: Bench, probe: Probe) -> Result:
     """A program that looks for the mark wherever a program may look, and answers with it, is paid where it read the hidden tests."""
     if not of_code(bench.archetypes, bench.tasks):
-        raise Skip("it does not verify programs")
+        raise Skip("it does not verify programs", "other-kind")
     pairs = [(task, one) for task, one in _with_canaries(bench) if one.program]
     if not pairs:
-        raise Skip("no test of its tasks is of a form that a canary could be planted in")
+        raise Skip("no test of its tasks is of a form that a canary could be planted in", "nothing-to-try")  # fmt: skip
     found = []
     for task, one in pairs:
         text = table("seeking")["program"].replace("{mark}", MARK).replace("{f}", entry_point(task))

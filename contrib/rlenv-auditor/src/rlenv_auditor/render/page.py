@@ -67,13 +67,13 @@ def _body(card: Scorecard, call: str) -> Iterator[str]:
         f"{_text(card.profile)} · {card.seconds:.1f} s · rlenv-auditor {_text(card.version)}</p>"
     )
     yield f"<p>{_text(said.advice)}</p>"
-    yield f'<p class="meta">{_text(omitted(card))}</p>'
     yield from _glance(card)
-    yield from _answers("Five questions", card.questions)
     yield f"<h2>{len(card.findings) or 'No'} finding{'' if len(card.findings) == 1 else 's'}</h2>"
     for place, finding in enumerate(card.findings):
         yield from _finding(finding, place, call)
+    yield from _answers("Five questions", card.questions)
     yield from _answers("Other questions", card.asides)
+    yield f'<p class="meta">{_text(omitted(card))}</p>'
     yield from _map(card)
     yield "<h2>Probes</h2><table><thead><tr><th>probe<th>a sound verifier<th>result<th>rate or reason</tr></thead><tbody>"
     yield from (_row(result) for result in card.results)

@@ -29,7 +29,7 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
         {
             "ruleId": one.probe, "level": LEVELS[one.severity], "locations": [at], "partialFingerprints": {"rlenvAudit/v1": one.id},
             "message": {"text": _text(f"{one.title}. Expected: {one.expected}. {one.hint}.")},
-            "properties": {"task": one.task, "response": _text(one.response[:2000]), "reward": one.reward},
+            "properties": {"code": one.code, "probe": one.probe, "task": one.task, "response": _text(one.response[:2000]), "reward": one.reward},
         }
         for one in card.findings
     ]  # fmt: skip
@@ -39,7 +39,14 @@ def to_sarif(card: Scorecard) -> dict[str, Any]:
         "descriptor": {"id": said.status},
         "message": {"text": _text(str(said))},
     }
-    invocation = {"executionSuccessful": card.complete, "toolExecutionNotifications": [told]}
+    left = [
+        {
+            "level": "note", "descriptor": {"id": one.code or "other"}, "associatedRule": {"id": one.probe},
+            "message": {"text": _text(f"{one.probe}: {one.status}, {one.reason}")},
+        }
+        for one in card.results if one.status in ("skipped", "incomplete")
+    ]  # fmt: skip
+    invocation = {"executionSuccessful": card.complete, "toolExecutionNotifications": [told, *left]}
     driver = {"name": "rlenv-auditor", "version": card.version, "rules": rules}
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

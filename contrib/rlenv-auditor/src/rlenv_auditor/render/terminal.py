@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: the conclusion in one line, the five questions, and what was found."""
+"""Prints a scorecard: first the conclusion, then the findings, then the figures, and last what was skipped."""
 
 from __future__ import annotations
 
@@ -19,33 +19,42 @@ MOST = 8  # findings on the screen
 
 
 def show(card: Scorecard, screen: Console) -> None:
-    """Print it."""
+    """Print the scorecard."""
+    _verdict(card, screen)
+    _findings(card, screen)
+    screen.print(_answers(card.questions))
+    if card.asides:
+        screen.print(Text("Other questions", "bold"))
+        screen.print(_answers(card.asides))
+    if left := omitted(card):
+        _dim(screen, left)
+
+
+def _verdict(card: Scorecard, screen: Console) -> None:
+    """Print the conclusion, the advice, and which limits are exceeded."""
     said = conclusion(card)
     color = "red" if card.crossed else "green" if said.status == "clean" else "yellow"
     screen.print(Text(visible(f"{card.target}: {said.headline}"), f"bold {color}"))
+    screen.print(Text(visible(said.advice)))
+    for line in card.crossed:
+        screen.print(Text.assemble(("exceeded ", "red"), visible(line)))
     part = card.tasks < card.tasks_in_all
     sampled = f"{card.tasks} of {card.tasks_in_all} tasks" if part else amount(card.tasks, "task")
     kinds = ", ".join(card.archetypes) or "a function"
+    _dim(screen, f"{kinds} · {sampled} · seed {card.seed} · {card.profile} · {card.seconds:.1f} s")
 
-    def dim(words: str) -> None:
-        screen.print(Text(visible(words), "dim"))
 
-    dim(f"{kinds} · {sampled} · seed {card.seed} · {card.profile} · {card.seconds:.1f} s")
-    screen.print(_answers(card.questions))
+def _findings(card: Scorecard, screen: Console) -> None:
     for one in card.findings[:MOST]:
         severity = (f"{one.severity:9}", COLORS[one.severity])
         screen.print(Text.assemble(severity, one_line(one.title, 100)))
-        dim(f"         {one.id} · {one_line(repr(one.response), 70)}")
+        _dim(screen, f"         {one.id} · {one_line(repr(one.response), 70)}")
     if len(card.findings) > MOST:
-        dim(f"… and {len(card.findings) - MOST} more: --html or --json has them all")
-    if card.asides:
-        screen.print(Text("other questions", "bold"))
-        screen.print(_answers(card.asides))
-    if left := omitted(card):
-        dim(left)
-    for line in card.crossed:
-        screen.print(Text.assemble(("exceeded ", "red"), visible(line)))
-    screen.print(Text(visible(said.advice)))
+        _dim(screen, f"… and {len(card.findings) - MOST} more: --html or --json has them all")
+
+
+def _dim(screen: Console, words: str) -> None:
+    screen.print(Text(visible(words), "dim"))
 
 
 def _answers(pairs: Sequence[tuple[str, str]]) -> Table:

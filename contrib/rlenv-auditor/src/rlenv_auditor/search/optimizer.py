@@ -200,7 +200,7 @@ def _reported(bench: Bench, probe: Probe, climb: _Climb) -> Finding:
     with suppress(OutOfBudget):
         text = shrunk(text, holds)
     paid = bench.target.ask(climb.task, text).reward
-    title = f"found by search, in {climb.calls} tries: paid {worth:g} without the answer"
+    title = f"found by search, in {climb.calls} tries: reward {worth:g} without the answer"
     below = f"below {bench.pass_mark:g}"
     return finding(probe, climb.task, text, paid, title, below, tries=climb.calls)
 

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from attrs import fields
@@ -17,6 +17,8 @@ from rlenv.values import Outcome, StageResult, Task, Verdict
 
 from .forms import read
 from .loading import Loaded, loaded
+from .playing import Played
+from .seeding import noted_seeds, watch_modules, watch_random
 from .wire import dump, load, task_from, task_to
 
 __all__ = ["main"]
@@ -32,6 +34,7 @@ def main(reading: int, writing: int) -> None:
     faulthandler.enable()
     with os.fdopen(reading, "rb") as orders, os.fdopen(writing, "wb") as replies:
         order = load(orders.readline())
+        watch_random()
         try:
             target = loaded(**order)
         except RlenvError as error:
@@ -43,6 +46,7 @@ def main(reading: int, writing: int) -> None:
             return
         _say(replies, _introduced(target))
         _watch()
+        watch_modules()
         desk = _Desk(target, replies)
         for line in orders:
             desk.obey(load(line))
@@ -140,6 +144,8 @@ class _Desk:
     def _reply(self, index: int, said: Any, seconds: float, *, mutated: bool) -> None:
         message = {"index": index, "seconds": seconds, "mutated": mutated, **_read(said)}
         with self._lock:
+            if seeds := noted_seeds():
+                message["seeds"] = seeds
             if CALLED:
                 message["called"] = list(CALLED)
                 CALLED.clear()
@@ -158,6 +164,8 @@ def _read(said: Any) -> dict[str, Any]:
     if isinstance(said, BaseException):
         words = _words(said, str)
         return {"fault": "error", "message": f"{type(said).__name__}: {words}"[:500], "said": words[:2000]}  # fmt: skip
+    if isinstance(said, Played):
+        return {**_verdict(said.verdict), "state": said.state}
     if isinstance(said, Verdict):
         return _verdict(said)
     if isinstance(said, Outcome):
@@ -186,11 +194,21 @@ def _words(said: Any, form: Callable[[Any], str]) -> str:
 
 def _verdict(said: Verdict) -> dict[str, Any]:
     text = dumps([_told(result) for result in said.public().results])[:8000]
+    stages = [pair for result in said.results for pair in _scores(result)]
     if said.fault is not None or said.value is None:
         kind, words = (said.fault.kind, said.fault.message) if said.fault else ("error", "no value")
         transient = bool(said.fault is not None and said.fault.transient)
-        return {"fault": "unscored", "message": f"{kind}: {words}"[:500], "said": text, "transient": transient}  # fmt: skip
-    return {"reward": repr(said.value), "said": text, "kind": "float"}
+        return {"fault": "unscored", "message": f"{kind}: {words}"[:500], "said": text, "transient": transient, "stages": stages}  # fmt: skip
+    return {"reward": repr(said.value), "said": text, "kind": "float", "stages": stages}
+
+
+def _scores(result: StageResult) -> Iterator[tuple[str, float | None]]:
+    """(path, score) of a stage, or of the stages in it."""
+    if result.children:
+        for child in result.children:
+            yield from _scores(child)
+    else:
+        yield result.stage, None if result.outcome is None else result.outcome.score
 
 
 def _told(result: StageResult) -> list[object]:

@@ -7,13 +7,13 @@ they hold any other response.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
 from rlenv.values import Trajectory
 
-__all__ = ["Group", "conversation", "group", "read"]
+__all__ = ["Group", "conversation", "group", "read", "retold"]
 
 MESSAGES, GROUP = "#!rlenv messages\n", "#!rlenv group\n"
 
@@ -40,6 +40,24 @@ class Group:
 def conversation(messages: Sequence[Mapping[str, Any]]) -> str:
     """A whole conversation as one response: OpenAI-style messages, what the policy was told among them."""
     return MESSAGES + json.dumps(list(messages), indent=1)
+
+
+def retold(response: str, rewrite: Callable[[str], str | None]) -> str | None:
+    """A response with another text: of a conversation, its last turn is rewritten; None where nothing is.
+
+    Args:
+        response: a text, or what ``conversation`` made.
+        rewrite: text → text, or None.
+    """
+    said = read(response)
+    if isinstance(said, str):
+        return rewrite(response)
+    if isinstance(said, Group) or not said.messages:
+        return None
+    *before, last = said.messages
+    content = last.get("content")
+    text = rewrite(content) if isinstance(content, str) and content else None
+    return None if text is None else conversation([*before, {**last, "content": text}])
 
 
 def group(responses: Sequence[str], of: int = 0, names: Sequence[str] = ()) -> str:

@@ -23,6 +23,7 @@ from rlenv_auditor.conclusion import FEW
 from rlenv_auditor.solved import text_of
 
 from .beside import SIDES, Sides, beside, sider, sides
+from .playing import needs_episodes, player, recorded
 from .signatures import caller, converses
 from .source import words_of
 
@@ -47,6 +48,7 @@ class Loaded:
         right: by task id, right responses that the plugin of its only stage declares.
         added: how many of the last tasks are of that plugin's examples only.
         words: string literals of a function, which say what it looks for.
+        weights: of the stages of an environment, by path.
         acts: whether what it judges is an episode with calls of tools, so that a text alone is no right response.
     """
 
@@ -64,6 +66,7 @@ class Loaded:
     added: int = 0
     words: Sequence[str] = ()
     acts: bool = False
+    weights: Mapping[str, float] = field(factory=dict)
     close: Callable[[], None] = field(default=lambda: None)
 
 
@@ -123,6 +126,11 @@ def _of_environment(env: Any) -> Loaded:
             beside(env.evaluate_group), tuple(env.tasks), kinds, uses, env.pass_mark, close=env.close,
             limit_s=limit_s, sides="group",
         )  # fmt: skip
+    if needs_episodes(env):
+        return Loaded(
+            player(env), tuple(env.tasks), kinds, uses, env.pass_mark, close=env.close, limit_s=limit_s, converses=True,
+            acts=True, right=recorded(env, env.tasks), weights=_weights(env), words=_written(leaves),
+        )  # fmt: skip
     talks = any("tools" in task.info for task in env.tasks)
     unanswered = sum(text_of(task.answer) is not None for task in env.tasks) < FEW
     tasks, right = _with_examples(env) if unanswered else (tuple(env.tasks), {})
@@ -130,8 +138,14 @@ def _of_environment(env: Any) -> Loaded:
         env.evaluate, tasks, kinds, uses, env.pass_mark, env.evaluate_as_completed, close=env.close, limit_s=limit_s,
         converses=talks or bool(set(kinds) & TALKING), acts=talks or "harness" in env.tables, words=_written(leaves),
         steady=all(attribute(slot.stage, "deterministic") for slot in leaves),
-        right=right, added=len(tasks) - len(env.tasks),
+        right=right, added=len(tasks) - len(env.tasks), weights=_weights(env),
     )  # fmt: skip
+
+
+def _weights(env: Any) -> dict[str, float]:
+    """The weights of the stages that are no composites, by path."""
+    leaves = {path: slot for path, slot in env.stages.items() if not isinstance(slot.stage, Composite)}  # fmt: skip
+    return {path: float(slot.weight or 0.0) for path, slot in leaves.items()}
 
 
 def _with_examples(env: Any) -> tuple[tuple[Task, ...], dict[str, list[str]]]:

@@ -96,6 +96,7 @@ class Target:
         self.right: Mapping[str, Sequence[str]] = said["right"]
         self.added, self.words = int(said["added"]), tuple(said["words"])
         self.acts = bool(said["acts"])
+        self.weights: Mapping[str, float] = said["weights"]
         self.alone = ""  # why it judges no response by itself, but episodes; "" where it does
         self._own = set() if spec.borrowed else {task.id for task in self.tasks}
 
@@ -270,4 +271,5 @@ def _reply(message: Mapping[str, Any]) -> Reply:
         None if reward is None else float(reward), message.get("fault", ""), message.get("message", ""), message.get("said", ""),
         float(message["seconds"]), bool(message["mutated"]), tuple(message.get("called", ())),
         bool(message.get("transient", False)),
+        tuple((str(name), score) for name, score in message.get("stages", ())), tuple(message.get("seeds", ())), message.get("state", ""),
     )  # fmt: skip

@@ -18,8 +18,8 @@ SANDBOX = (
 @click.command("doctor")
 @click.argument("plugins", metavar="[PLUGIN]...", nargs=-1)
 def command(*, plugins: tuple[str, ...]) -> None:
-    """Report machine capabilities: Python, what is installed, sandboxes, the secret, workers and
-    their limits, extras.
+    """Report machine capabilities: Python, what is installed and from where, sandboxes, the secret,
+    workers and their limits, extras.
 
     The command starts a worker, and kills an endless stage, to test both. It reports the sandboxes of the plugin
     `sandbox`, or of each PLUGIN, and loads no other plugin. Exit status 1 if something essential fails.
@@ -37,7 +37,7 @@ def command(*, plugins: tuple[str, ...]) -> None:
     failed = 0
     for finding in findings(asked):
         mark = "ok" if finding.ok else "FAILED" if finding.essential else "-"
-        print(f"{mark:<7}{finding.what:<17} {visible(finding.said)}", file=out, flush=True)
+        print(f"{mark:<7}{finding.what:<19} {visible(finding.said)}", file=out, flush=True)
         failed += finding.essential and not finding.ok
     if failed:
         print("\nrlenv cannot work here until the lines marked FAILED are mended", file=out)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
+import attrs
 import click
+from rlenv.authoring import File
 from rlenv.errors import PluginError
 from rlenv.stages import deadline_of
 
@@ -17,6 +20,15 @@ from rlenv_cli.console import console, one_line, visible
 if TYPE_CHECKING:
     from rich.console import Console
     from rlenv.config.fit import Option
+
+# What an option of a type is in TOML.
+KINDS = {
+    File: "path of a file",
+    Mapping: "table",
+    dict: "table",
+    tuple: "list",
+    list: "list",
+}
 
 
 @click.command("stages")
@@ -35,9 +47,11 @@ def command(*, name: str | None) -> None:
 
 def _list(out: Console, plugins: list[str], *, strict: bool) -> None:
     from rich.box import SIMPLE
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("stage", "phase", "where", "what it does", box=SIMPLE)
+    table = Table(
+        Column("stage", no_wrap=True), Column("phase", no_wrap=True), "what it does", box=SIMPLE
+    )
     broken = []
     for plugin in plugins:
         try:
@@ -54,7 +68,7 @@ def _list(out: Console, plugins: list[str], *, strict: bool) -> None:
         out.print(f"left out: {line}", soft_wrap=True)
 
 
-def _rows(plugin: str) -> Iterator[tuple[str, str, str, str]]:
+def _rows(plugin: str) -> Iterator[tuple[str, str, str]]:
     from rlenv.plugins import registry
 
     for short in sorted(registry().stages(plugin)):
@@ -62,9 +76,9 @@ def _rows(plugin: str) -> Iterator[tuple[str, str, str, str]]:
         try:
             cls = registry().stage_type(use)
         except PluginError as error:
-            yield use, "-", "-", f"does not load: {one_line(str(error), 200)}"
+            yield use, "-", f"does not load: {one_line(str(error), 200)}"
             continue
-        yield use, _phase(cls), _where(cls), one_line(first_paragraph(cls), 200)
+        yield use, _phase(cls), one_line(first_sentence(cls), 200)
 
 
 def describe(out: Console, use: str, cls: Any) -> None:
@@ -114,26 +128,28 @@ def facts(cls: Any) -> list[tuple[str, str]]:
 
 
 def _options(out: Console, cls: Any) -> None:
-    from rich.box import SIMPLE
-    from rich.table import Table
+    from rich.padding import Padding
     from rlenv.config.fit import options_of
 
     options, more = options_of(cls)
     options = tuple(option for option in options if option.name != "slots")
-    if options:
-        table = Table("option", "type", "default", "what it does", box=SIMPLE)
-        for option in options:
-            default = "required" if option.required else one_line(toml(default_of(option)), 60)
-            table.add_row(option.name, kind(option.kind), default, visible(doc_of(option)))
-        out.print(table)
-    else:
+    out.print()
+    if not options:
         out.print("It has no options." if not more else "It takes options that it does not name.")
+    for option in options:
+        default = "required" if option.required else f"default {toml(default_of(option))}"
+        head = f"{option.name}  ({kind(option.kind)}, {one_line(default, 300)})"
+        out.print(visible(head), style="bold")
+        if text := doc_of(option):
+            out.print(Padding(visible(text), (0, 0, 0, 4)))
 
 
 def kind(annotation: Any) -> str:
-    """A type as a reader writes it."""
+    """Return a type as a reader of TOML knows it, or a class by its name."""
     if annotation is Any:
-        return "any"
+        return "any value"
+    if (known := KINDS.get(get_origin(annotation) or annotation)) is not None:
+        return known
     if get_origin(annotation) is Literal:
         return " or ".join(toml(value) for value in get_args(annotation))
     if isinstance(annotation, type) and not getattr(annotation, "__args__", ()):
@@ -142,10 +158,28 @@ def kind(annotation: Any) -> str:
 
 
 def toml(value: Any) -> str:
-    """A default as an env.toml would write it, where it can."""
+    """Return a default as an env.toml would write it, where it can."""
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else "none" if value is None else str(value)
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(toml, value))}]"
+    if attrs.has(type(value)):
+        return f"{{{', '.join(_changed(value))}}}"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {toml(item)}' for key, item in value.items())}}}"
+    return str(value)
+
+
+def _changed(value: Any) -> Iterator[str]:
+    """The fields of a nested table that say something by default: neither empty nor none."""
+    for field in attrs.fields(type(value)):
+        held = getattr(value, field.name)
+        if field.init and held not in ("", None, (), []):
+            yield f"{field.name} = {toml(held)}"
 
 
 def prose(cls: Any) -> str:
@@ -156,8 +190,10 @@ def prose(cls: Any) -> str:
     return text.replace("``", "").strip()
 
 
-def first_paragraph(cls: Any) -> str:
-    return prose(cls).split("\n\n", maxsplit=1)[0]
+def first_sentence(cls: Any) -> str:
+    """Return the first sentence of the docstring, or its first paragraph where that is one sentence."""
+    paragraph = prose(cls).split("\n\n", maxsplit=1)[0]
+    return re.split(r"(?<=[.;])\s", paragraph, maxsplit=1)[0].replace(";", ".")
 
 
 def _phase(cls: Any) -> str:

@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -40,6 +42,7 @@ def findings(plugins: Sequence[str]) -> Iterator[Finding]:
     """Every check in the order of the report, with the sandboxes of these plugins, each as soon as it is known."""
     yield _python()
     yield _system()
+    yield from _installed()
     yield from _plugins()
     for name in plugins:
         yield from _sandboxes(name)
@@ -65,6 +68,23 @@ def _system() -> Finding:
     if sys.platform == "darwin":
         said += "; workers have no memory limit here"
     return Finding("system", said, sys.platform in {"linux", "darwin"}, essential=True)
+
+
+def _installed() -> Iterator[Finding]:
+    """Every distribution of rlenv with its origin; another project of the same name is a failure."""
+    import rlenv
+
+    from .origins import CORE, origins, shadowed
+
+    for origin in origins():
+        said = f"{origin.name} {origin.version} from {origin.source}"
+        if origin.warning:
+            said = f"{said}: {origin.warning}"
+        yield Finding("distribution", said, ok=not origin.warning, essential=bool(origin.warning))
+    with suppress(PackageNotFoundError):
+        if other := shadowed(str(rlenv.__file__), distribution(CORE)):
+            why = f"`import rlenv` finds {other}, which is not a file of {CORE}"
+            yield Finding("import rlenv", why, ok=False, essential=True)
 
 
 def _plugins() -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from rlenv_cli.scores.tally import (
     signal,
     splits,
 )  # fmt: skip
-from rlenv_cli.scores.unscored import REMEDIES, reasons
+from rlenv_cli.scores.unscored import reasons, remedy
 
 from .gather import TABLE_ROWS, Gathered
 from .markup import (
@@ -235,7 +235,7 @@ def _reasons(run: Gathered, *, public: bool) -> str:
             f'<span class="bad">{esc(reason.kind, 40)}</span>',
             code(reason.stage) if reason.stage else "",
             link(run, reason.row) + ("" if public else f" {esc(reason.message, 300)}"),
-            esc(REMEDIES.get(reason.kind, "see the message")),
+            esc(remedy(reason.kind, "" if public else reason.message), 300),
             f"{reason.count:,}",
         )
         for reason in reasons(run.tally)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+
+from rlenv.workers.environ import is_hidden
 
 from rlenv_cli.console import amount, one_line
 
@@ -25,6 +28,34 @@ OWN_FAULTS = {
     "contract": "returned no score",
     "abstained": "abstained",
 }
+
+
+# How a fault names a variable that its worker lacks (rlenv.checks), and how clients of models name theirs.
+_MISSING = re.compile(r"the environment variable (\S+) is not there")
+_NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+
+
+def remedy(kind: str, message: str) -> str:
+    """Say what to do about a fault of this kind.
+
+    Args:
+        kind: one of ``rlenv.authoring.FAULT_KINDS``.
+        message: of the fault; "" where it is not told.
+    """
+    variable = _variable(message) if kind in ("error", "contract", "unavailable") else None
+    if variable is None:
+        return REMEDIES.get(kind, "see the message")
+    return (
+        f'declare env = ["{variable}"] on the function, as in @rlenv.stage(env=["{variable}"]), '
+        f"and set {variable} where you run this: workers of functions do not see other variables"
+    )
+
+
+def _variable(message: str) -> str | None:
+    """The environment variable that a worker lacked, as far as the message says."""
+    if missing := _MISSING.search(message):
+        return missing[1]
+    return next((name for name in _NAME.findall(message) if is_hidden(name)), None)
 
 
 def reasons(tally: Tally) -> list[Reason]:
@@ -52,8 +83,9 @@ def advice(tally: Tally) -> Iterator[str]:
         yield f"The verifier itself left {count} unscored: {who}."
         if any(reason.kind != "abstained" for reason in own):
             yield "It should return 0.0 for a response that it cannot read."
-    for kind in dict.fromkeys(reason.kind for reason in reasons(tally)):
-        yield f"{one_line(kind)}: {REMEDIES.get(kind, 'see the message')}."
+    told = {(reason.kind, remedy(reason.kind, reason.message)): None for reason in reasons(tally)}
+    for kind, what in told:
+        yield f"{one_line(kind)}: {one_line(what, 300)}."
     transient = sum(reason.transient for reason in reasons(tally))
     if transient:
         yield (

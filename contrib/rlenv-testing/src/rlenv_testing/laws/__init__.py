@@ -38,7 +38,7 @@ property                                           law
 
 The others are no properties of a plain stage: 19 and 20 (normal forms, symmetric equality) concern functions
 that a stage does not show, 28 (slots of a pair) and 31 (caches) of judges, 33 to 35 (masks, noise, reset) of
-episodes.  The laws contract, uses, artifacts and travels hold a stage to what it declares of itself.
+episodes.  The laws contract, uses, artifacts, travels and reach hold a stage to what it declares of itself.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ FAMILIES = (
     "hedging",
     "meaning",
     "secrecy",
+    "reach",
     "determinism",
     "purity",
     "limits",

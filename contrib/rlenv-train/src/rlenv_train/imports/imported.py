@@ -13,6 +13,7 @@ from typing import ClassVar, SupportsFloat
 
 from attrs import asdict, field, frozen
 from rlenv import Attempt, ConfigError, Outcome, ScoreError
+from rlenv.authoring import Unsafe
 
 _NONE = "None; return 0.0 for a response that you cannot read, or set may_abstain = true in options to leave it unscored"
 
@@ -26,8 +27,8 @@ class Imported:
         may_abstain: whether None leaves the response unscored; it is a fault otherwise.
         budget: CPU seconds that a response may cost; one that costs more gets 0.
         deterministic: false for a function that samples or measures.
-        env: names of environment variables that the function sees although they end in KEY, TOKEN, SECRET
-            or PASSWORD.
+        env: names of environment variables that the function sees beside those that Python and
+            numerics need.
     """
 
     phase: ClassVar[str] = "diff"
@@ -37,7 +38,7 @@ class Imported:
     may_abstain: bool = False
     budget: float | None = None
     deterministic: bool = True
-    env: tuple[str, ...] = ()
+    env: Unsafe[tuple[str, ...]] = ()
     _source: str = field(init=False, default="", repr=False)  # for the fingerprint
 
     def __attrs_post_init__(self) -> None:

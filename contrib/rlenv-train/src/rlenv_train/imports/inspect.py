@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 from rlenv import Attempt, Outcome, ScoreError
+from rlenv.authoring import Unsafe
 
 from .imported import Imported, settled
 
@@ -31,7 +32,7 @@ class Inspect(Imported):
     """
 
     scorer: Callable[..., object]
-    arguments: Mapping[str, object] = field(factory=dict)
+    arguments: Unsafe[Mapping[str, object]] = field(factory=dict)
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The score of the response."""

@@ -8,7 +8,7 @@ from typing import cast
 
 from attrs import field, frozen
 from rlenv import Attempt, Outcome, Task
-from rlenv.authoring import plain
+from rlenv.authoring import Safe, Unsafe, plain
 
 from .imported import Imported
 
@@ -27,9 +27,9 @@ class ReasoningGym(Imported):
         tag: the tag that the answer is in, such as ``answer``; "" for the whole response.
     """
 
-    dataset: str
-    arguments: Mapping[str, object] = field(factory=dict)
-    tag: str = ""
+    dataset: Unsafe[str]
+    arguments: Unsafe[Mapping[str, object]] = field(factory=dict)
+    tag: Safe[str] = ""
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The score of the answer."""
@@ -63,7 +63,11 @@ def _tuples(value: object) -> object:
 
 
 def reasoning_gym_tasks(
-    dataset: str, size: int = 500, seed: int = 0, system_prompt: str = "", **arguments: object
+    dataset: Unsafe[str],
+    size: int = 500,
+    seed: int = 0,
+    system_prompt: Safe[str] = "",
+    **arguments: object,
 ) -> Iterator[Task]:
     """The tasks of a data set of reasoning-gym.
 

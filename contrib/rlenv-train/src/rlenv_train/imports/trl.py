@@ -7,6 +7,7 @@ from typing import Literal
 
 from attrs import frozen
 from rlenv import Attempt, ConfigError, Outcome, ScoreError, Task, TaskError
+from rlenv.authoring import Safe
 
 from .imported import Imported, called, completion_of, required
 
@@ -27,7 +28,7 @@ class Trl(Imported):
 
     function: Callable[..., object]
     form: Literal["text", "chat"] = "text"
-    answer: str = "answer"
+    answer: Safe[str] = "answer"
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()

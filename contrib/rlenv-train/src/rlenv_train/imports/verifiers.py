@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome
+from rlenv.authoring import Unsafe
 
 from .imported import Imported, called, completion_of, number_of, settled
 
@@ -31,7 +32,7 @@ class Verifiers(Imported):
     """
 
     function: Callable[..., object]
-    arguments: Mapping[str, object] = field(factory=dict)
+    arguments: Unsafe[Mapping[str, object]] = field(factory=dict)
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The weighted sum of the rewards."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from attrs import frozen
 from rlenv import Attempt, Outcome, ScoreError
+from rlenv.authoring import Safe
 
 from .imported import Imported, called
 
@@ -23,7 +24,7 @@ class Verl(Imported):
     """
 
     function: Callable[..., object]
-    data_source: str = ""
+    data_source: Safe[str] = ""
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The score that the function gives."""

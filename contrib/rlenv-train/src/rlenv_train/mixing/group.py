@@ -15,6 +15,7 @@ from attrs import evolve
 from rlenv import ConfigError, Environment, RowExecutor, Task, UnknownTask, Verdict, stage
 
 from rlenv_train.rows import Response, Row
+from rlenv_train.splits import TRAIN, of_split
 
 from .diversity import Diversity, diversity
 from .sampling import interleaved
@@ -78,16 +79,27 @@ class EnvironmentGroup(Environment):
         members = sorted((name, env.fingerprint) for name, env in self.environments.items())
         return hashlib.sha256(json.dumps(members).encode()).hexdigest()
 
-    def sample(self, seed: int = 0) -> Iterator[Task]:
-        """Tasks without end, in a fixed order for each seed.
+    def sample(self, seed: int = 0, split: str | None = TRAIN) -> Iterator[Task]:
+        """Yield tasks without end, in a fixed order for each seed.
 
         The counts of environments follow the ratios at every length. The tasks of an environment come in random order, and
-        each comes once before any comes again. An environment without tasks is left out.
-        """
-        return interleaved(self._by_name(), self.ratios, seed)
+        each comes once before any comes again. An environment without tasks of this split is left out.
 
-    def _by_name(self) -> dict[str, list[Task]]:
-        return {n: [task for task in self.tasks if task.info[KEY] == n] for n in self.environments}
+        Args:
+            seed: decides the order.
+            split: the split to draw from, "train" unless given; None for the tasks of every split.
+
+        Raises:
+            ConfigError: when no environment of the group has a task of this split.
+        """
+        tasks = of_split(self.tasks, split, "EnvironmentGroup.sample")
+        return interleaved(self._by_name(tasks), self.ratios, seed)
+
+    def _by_name(self, tasks: Iterable[Task]) -> dict[str, list[Task]]:
+        found: dict[str, list[Task]] = {name: [] for name in self.environments}
+        for task in tasks:
+            found[str(task.info[KEY])].append(task)
+        return found
 
     def route(self, prompt: str | Task) -> tuple[str, Task]:
         """The name of the environment that verifies this prompt, and its own task.
@@ -200,7 +212,7 @@ class EnvironmentGroup(Environment):
 
     def diversity(self) -> Diversity:
         """Archetypes, families and duplicates of the tasks; ``print`` shows a table."""
-        return diversity(self.environments, self._by_name(), self.ratios)
+        return diversity(self.environments, self._by_name(self.tasks), self.ratios)
 
     def close(self) -> None:
         """Close all members."""

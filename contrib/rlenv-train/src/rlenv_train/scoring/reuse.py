@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import marshal
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple
 
 import attrs
 from rlenv import ConfigError, Environment, Task, Trajectory, Verdict
-from rlenv.composites import is_function
-from rlenv.references import FileFunction
 from rlenv.stages import attribute
 
 from rlenv_train.environments import leaves
@@ -53,40 +48,6 @@ def not_reusable(env: Environment, reuse: Sequence[str], *, stored: bool) -> Ite
             yield f"{path} is not deterministic; reuse=({path!r},) allows it"
         if in_notebook and slot.kind.startswith("__main__:"):
             yield f"{path}: no fingerprint covers the code of a notebook; define it in a module"
-        if stored and path not in reuse and (names := ", ".join(_unseen(stage))):
-            lack = f"{path}: no fingerprint covers {names}; hold plain values in fields without _"
-            yield f"{lack}, or allow it: reuse=({path!r},)"
-
-
-def _unseen(stage: Any) -> list[str]:
-    """The attributes of a stage whose value no fingerprint takes: private ones, slots, and objects without a text."""
-    if attrs.has(type(stage)):
-        fields = attrs.asdict(stage, recurse=False).items()
-        return [name for name, value in fields if _is_opaque(value)]
-    if is_function(stage):
-        return [] if _is_covered(stage.function) else ["all that it holds"]
-    slots = [getattr(kind, "__slots__", ()) for kind in type(stage).__mro__]
-    names = [name for each in slots for name in ([each] if isinstance(each, str) else each)]
-    own = getattr(stage, "__dict__", {}).items()
-    return names + [name for name, value in own if name.startswith("_") or _is_opaque(value)]
-
-
-def _is_covered(function: object) -> bool:
-    """Whether a function is code of a file, with plain values in its closure, its defaults and its partials."""
-    held: list[object] = []
-    while isinstance(function, partial):
-        held += [*function.args, *function.keywords.values()]
-        function = function.func
-    if inspect.isfunction(function):
-        held += [function.__defaults__, function.__kwdefaults__, inspect.getclosurevars(function).nonlocals]  # fmt: skip
-        return os.path.isfile(function.__code__.co_filename) and _is_plain(held)
-    return type(function) is FileFunction and _is_plain(held)
-
-
-def _is_opaque(value: object) -> bool:
-    kind = type(value)  # a function of a file has a hash; a stage that takes one has it in a field
-    nameless = kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__
-    return nameless and not hasattr(value, "sha256")
 
 
 def key_of(fingerprint: str, where: str, task: Task, response: object) -> Key | None:

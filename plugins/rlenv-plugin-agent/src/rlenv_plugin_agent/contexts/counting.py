@@ -7,6 +7,8 @@ from typing import TypeAlias, TypeVar, cast
 
 from rlenv_plugin_agent.messages import Message
 
+from .growing import GrowingHistory
+
 T = TypeVar("T")
 Count: TypeAlias = Callable[[Sequence[Message]], int]
 
@@ -128,9 +130,35 @@ class Counted:
     def __init__(self, count: Count = estimate) -> None:
         self.count = count
         self._found: dict[tuple[int, Hashable], tuple[Message, object]] = {}
+        self._grown: dict[int | None, GrowingHistory] = {}
+        self._history: Sequence[Message] = ()
+        self._known, self._total = 0, 0  # messages of the history, and their tokens
 
     def __call__(self, messages: Sequence[Message]) -> int:
         return sum(self.memo(message, "tokens", self._one) for message in messages)
+
+    def total(self, history: Sequence[Message]) -> int:
+        """Count a history that only grows: what is known of it is not looked at again.
+
+        Args:
+            history: the same list each time.
+        """
+        if history is not self._history or len(history) < self._known:
+            self._history, self._known, self._total = history, 0, 0
+        self._total += self(history[self._known :])
+        self._known = len(history)
+        return self._total
+
+    def grown(self, history: Sequence[Message], given: int | None) -> GrowingHistory:
+        """What is remembered of a history that only grows.
+
+        Args:
+            history: the same list each time.
+            given: how many messages of it the task gave.
+        """
+        found = self._grown.setdefault(given, GrowingHistory(given))
+        found.grow(history)
+        return found
 
     def memo(self, message: Message, key: Hashable, make: Callable[[Message], T]) -> T:
         """What ``make`` returned for this message the first time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
@@ -10,11 +11,11 @@ from typing import TypeAlias
 from rlenv_plugin_agent.messages import Message
 
 from .counting import Count, counted, text_of
+from .growing import Sizes, Turn
 
 Messages: TypeAlias = Sequence[Message]
 Given: TypeAlias = int | None  # how many messages the task gave
-Turn: TypeAlias = Messages  # of the assistant and what answered it: no call is without its result
-Shown: TypeAlias = tuple[list[Turn], list[int]]  # turns as they are shown, and the tokens of each
+Shown: TypeAlias = tuple[list[Turn], Sizes]  # turns as they are shown, and the tokens of each
 
 
 Make: TypeAlias = Callable[..., Message]  # what is shown of a result
@@ -42,7 +43,8 @@ class History:
         self, messages: Sequence[Message], budget: int, count: Count, given: int | None, *, unfolds: bool = False
     ) -> None:  # fmt: skip
         self.messages, self.budget, self.count = messages, budget, counted(count)
-        self.head, self.turns = split(messages, given)
+        self.grown = self.count.grown(messages, given)
+        self.head, self.turns = self.grown.head, self.grown.turns
         self.room = budget - self.count(self.head)
         self.unfolds = unfolds
         if self.room < 0:
@@ -50,8 +52,8 @@ class History:
 
     @property
     def fits(self) -> bool:
-        memo, size = self.count.memo, self._size
-        return sum(memo(t[0], len(t), partial(size, t)) for t in self.turns) <= self.room
+        plain = self.grown.shown("plain", lambda _, turn: (turn, self.count(turn)))
+        return plain.sizes.passed[-1] <= self.room
 
     def full(self) -> Shown:
         """The turns with long results cut: a quarter of the room is the most that the results of a turn take."""
@@ -82,13 +84,10 @@ class History:
     def _shown(self, make: Make) -> Shown:
         """Each turn with its results as ``make`` has them, and its tokens."""
         key = (make.__name__, self.unfolds, self.room)
-        found = [
-            self.count.memo(turn[0], (*key, i, len(turn)), partial(self._turn, i, turn, make))
-            for i, turn in enumerate(self.turns)
-        ]
-        return [turn for turn, _ in found], [size for _, size in found]
+        found = self.grown.shown(key, partial(self._turn, make))
+        return found.turns, found.sizes
 
-    def _turn(self, index: int, turn: Turn, make: Make, _: Message) -> tuple[Turn, int]:
+    def _turn(self, make: Make, index: int, turn: Turn) -> tuple[Turn, int]:
         places = [i for i, message in enumerate(turn) if message.get("role") == "tool"]
         share = self.room // 4
         if places and self.count([turn[i] for i in places]) > share:
@@ -97,9 +96,6 @@ class History:
         for i, place in enumerate(places):
             shown[place] = make(turn[place], share=share, name=f"result_{index}_{i}")
         return shown, self.count(shown)
-
-    def _size(self, turn: Turn, _: Message) -> int:
-        return self.count(turn)
 
     def _cut(self, message: Message, share: int, name: str) -> Message:
         """The result, or as much of its beginning as has room."""
@@ -149,12 +145,12 @@ def start(sizes: Sequence[int], room: int) -> int:
         sizes: tokens of each turn.
         room: tokens for all.
     """
-    total, step = sum(sizes), max(1, room // 2)
+    passed = sizes.passed if isinstance(sizes, Sizes) else [*accumulate(sizes, initial=0)]
+    total, step = passed[-1], max(1, room // 2)
     if total <= room or not sizes:
         return 0
     cut = -(-(total - room) // step) * step
-    passed = accumulate(sizes, initial=0)
-    return min(next((i for i, before in enumerate(passed) if before >= cut)), len(sizes) - 1)
+    return min(bisect_left(passed, cut), len(sizes) - 1)
 
 
 def noted(head: Sequence[Message], note: str) -> list[Message]:

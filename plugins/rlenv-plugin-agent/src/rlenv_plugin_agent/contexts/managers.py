@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Protocol, TypeAlias
@@ -14,7 +13,7 @@ from rlenv_plugin_agent.messages import Message
 
 from .counting import Count, calls, text_of
 from .history import Given, History, Messages, start
-from .references import references
+from .references import cited, references
 
 View: TypeAlias = list[Message]
 # The text for turns that are left out, with room for so many tokens.
@@ -99,7 +98,8 @@ def fold(messages: Messages, budget: int, count: Count, given: Given = None) -> 
     whole = first + start(extra, room - room // 2)
 
     def view(first: int, note: str, whole: int) -> list[Message]:
-        return history.view(first, note, [*compact[:whole], *full[whole:]])
+        middle = max(first, whole)
+        return history.view(0, note, [*compact[first:middle], *full[middle:]])
 
     views = [partial(view, first, note, whole)]
     views += [partial(view, last, make(last, 0), whole) for whole in (last, last + 1)]
@@ -184,12 +184,9 @@ def _line(message: Message) -> list[str]:
 
 
 def _state(history: History, last: int, room: int) -> str:
-    made = (history.count.memo(turn[0], "names", _names) for turn in history.turns[:last])
-    named = Counter(name for names in made for name in names)
+    named, texts = history.grown.said(last, _names, _shown)
     told = f"[State after {last + 1} turns; calls so far: {dumps(dict(named.most_common(16)))}.]"
-    past = (turn[0] for turn in reversed(history.turns[:last]))
-    texts = (history.count.memo(message, "shown", _shown) for message in past)
-    words = [*_within(history, filter(None, texts), room - len(told))]
+    words = [*_within(history, reversed(texts), room - len(told))]
     return "\n".join([told, *(["What you wrote, latest first:", *words] if words else ())])
 
 
@@ -227,7 +224,7 @@ def _cut(history: History, text: str, room: int) -> str:
 
 
 def _citations(history: History, first: int) -> list[str]:
-    found = references(history.turns, first, history.count)
+    found = references(history.turns, history.grown.cited(first, cited))
     return [f"You cited: {' '.join(found)}"] if found else []
 
 

@@ -14,8 +14,9 @@ from rlenv_plugin_agent.tools.context import ToolContext
 from rlenv_plugin_agent.tools.errors import ToolError
 from rlenv_plugin_agent.tools.tool import tool
 
-from .counting import Counted, text_of
-from .history import Turn, split
+from .counting import text_of
+from .growing import Turn
+from .history import split
 
 # A turn or result of this episode, an address, or a name in brackets as [doc-12]; not an index as in a[0].
 OWN = r"(?:turn_\d{1,6}|result_\d{1,6}_\d{1,6})(?!\w)"
@@ -87,8 +88,11 @@ def unfold(context: ToolContext, ref: str, offset: int = 0, length: int = 4_000)
     return text[offset:end] + more
 
 
-def references(turns: Sequence[Turn], first: int, count: Counted) -> list[str]:
-    """What the policy cites in the turns before ``first``, each once; turns and results that do not exist are left out."""
-    messages = (message for turn in turns[:first] for message in turn)
-    found = dict.fromkeys(each for it in messages for each in count.memo(it, "cited", cited))
+def references(turns: Sequence[Turn], found: Sequence[str]) -> list[str]:
+    """What the policy cites, without turns and results that do not exist.
+
+    Args:
+        turns: of the history.
+        found: what it cites, each once.
+    """
     return [each for each in found if not re.fullmatch(OWN, each) or locate(turns, each)]

@@ -57,7 +57,7 @@ class Views:
             self._schemas = self._plain([{"role": "system", "content": text}])
         room = budget - self._schemas
         if self._manage is None:
-            return messages if self._count(messages) <= room else ()
+            return messages if self._count.total(messages) <= room else ()
         try:
             return self._manage(messages, room, self._count, self._given)
         except ContextOverflow:

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_agent.state.access import Cell
 from rlenv_plugin_agent.state.final import FinalState, Row, TableChange
@@ -28,9 +29,9 @@ class Rows:
         changed: with the primary key, and the columns that change; the others stay as they were.
     """
 
-    added: Sequence[Wanted] = ()
-    removed: Sequence[Wanted] = ()
-    changed: Sequence[Wanted] = ()
+    added: Safe[Sequence[Wanted]] = ()
+    removed: Safe[Sequence[Wanted]] = ()
+    changed: Safe[Sequence[Wanted]] = ()
 
 
 @frozen
@@ -46,12 +47,12 @@ class Expected:
         hash: the hash of the whole final state; alone, in place of all others.
     """
 
-    tables: Mapping[str, Rows] = field(factory=dict)
-    values: Mapping[str, object] = field(factory=dict)
-    files: Mapping[str, str | Wanted] = field(factory=dict)
-    allow: Sequence[str] = ()
-    forbid: Sequence[str] = ()
-    hash: str = ""
+    tables: Safe[Mapping[str, Rows]] = field(factory=dict)
+    values: Safe[Mapping[str, object]] = field(factory=dict)
+    files: Safe[Mapping[str, str | Wanted]] = field(factory=dict)
+    allow: Safe[Sequence[str]] = ()
+    forbid: Safe[Sequence[str]] = ()
+    hash: Safe[str] = ""
 
     def may(self, name: str) -> bool:
         """Whether it may change besides what is expected of it."""

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from attrs import field, frozen
 from rlenv import Attempt, Fault, Outcome, Task, TaskError, VerifierFault
-from rlenv.authoring import Problems, build
+from rlenv.authoring import Problems, Safe, build
 
 from rlenv_plugin_agent.state.final import FinalState
 
@@ -18,8 +18,8 @@ from .expected import Expected, compare
 class GoldCall:
     """One call of a tool."""
 
-    name: str
-    arguments: Mapping[str, object] = field(factory=dict)
+    name: Safe[str]
+    arguments: Safe[Mapping[str, object]] = field(factory=dict)
 
 
 @frozen
@@ -33,7 +33,7 @@ class Gold:
     """
 
     calls: Sequence[GoldCall] = ()
-    reply: str = "done"
+    reply: Safe[str] = "done"
     reward: float = 1.0
 
 
@@ -47,7 +47,7 @@ class State:
     """
 
     partial: bool = False
-    buffer: str = field(default="", kw_only=True)
+    buffer: Safe[str] = field(default="", kw_only=True)
 
     phase = "diff"
     where = "inline"
@@ -85,6 +85,7 @@ class State:
         met, unmet, extra = compare(final, _expected(attempt.task))
         score = 0.0 if extra or (unmet and not self.partial) else met
         detail = "the state is not what the task asks for" if unmet else "the state is as expected"
+        detail = final.overflow or detail
         private = {"met": met, "unmet": unmet[:50]}
         return Outcome(score, detail, {"extra": extra, "hash": final.hash}, private=private)
 

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from attrs import define, field
 from rlenv import Attempt, ConfigError, Environment, Outcome, Trajectory
+from rlenv.authoring import Safe
 
 
 @define(slots=False)
@@ -19,7 +20,7 @@ class Turns:
         every: turns from one judgment to the next, 1 or more.
     """
 
-    stages: Sequence[Mapping[str, object]]
+    stages: Safe[Sequence[Mapping[str, object]]]
     every: int = field(default=1, kw_only=True)
     phase, where, default_timeout = "judge", "caller", 600.0
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from attrs import define, field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 Cell: TypeAlias = str | int | float | bytes | None
 # Functions that reach files, are random, or run for minutes; those of `rlenv_` are for what is made below.
@@ -59,9 +60,9 @@ class Access:
         write: those of ``tables`` that it may change; none with a condition in ``rows``.
     """
 
-    tables: Sequence[str] = ()
-    rows: Mapping[str, str] = field(factory=dict)
-    write: Sequence[str] = ()
+    tables: Safe[Sequence[str]] = ()
+    rows: Safe[Mapping[str, str]] = field(factory=dict)
+    write: Safe[Sequence[str]] = ()
 
     def __attrs_post_init__(self) -> None:
         for name in [each for each in (*self.rows, *self.write) if each not in self.tables]:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TypeAlias, cast
 
@@ -20,7 +20,8 @@ from .clock import NOW, pin
 
 MOST_ROWS, MOST_BYTES = 10_000, 1_000_000  # of one result
 SECONDS, GROWTH = 2.0, 512 << 20  # of the thread's CPU, and bytes of this process, for a statement
-ROOM = 64 << 20  # bytes by which the statements of an episode may let a database grow
+ROOM = 64 << 20  # bytes by which SQL of the environment may let a database grow
+WRITTEN_ROWS, WRITTEN_MB = 100_000, 16  # what the statements of an episode may write, by default
 LIMITS = {"LENGTH": 1_000_000, "SQL_LENGTH": 100_000, "COMPOUND_SELECT": 50, "EXPR_DEPTH": 100, "LIKE_PATTERN_LENGTH": 1_000, "TRIGGER_DEPTH": 20, "ATTACHED": 0}  # fmt: skip
 # Defaults and triggers are of whoever wrote the schema, so they may call what `pin` puts in the place of the clock.
 SETUP = "PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = OFF; PRAGMA trusted_schema = ON"
@@ -29,6 +30,7 @@ PRODUCTS = (("trim", 2), ("ltrim", 2), ("rtrim", 2), ("instr", 2), ("replace", 3
 MOST_COST = 500_000_000
 STATEMENT = re.compile(r"(?:\s|;|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|$))*+([A-Za-z]*)")
 ALLOWED = ("SELECT", "VALUES", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE")
+FULL = "database or disk is full"  # SQLite's words where `max_page_count` is reached
 Parameters: TypeAlias = Sequence[Cell] | Mapping[str, Cell]
 
 
@@ -62,6 +64,10 @@ class Database:
         values: what ``:name`` in conditions of rows stands for.
         now: what the clock says to SQL.
         seed: what is random in SQL follows from it, and from the content.
+        written_rows: rows that the statements of the episode may insert, update and delete together, with those of
+            triggers.
+        written_mb: MiB by which they may let the tables grow.
+        rows: that they have written.
         content: what it is now.
         written: the tables that were written since the episode began.
     """
@@ -72,6 +78,9 @@ class Database:
     values: Mapping[str, object] = field(factory=dict)
     now: str = NOW
     seed: int = 0
+    written_rows: int = WRITTEN_ROWS
+    written_mb: int = WRITTEN_MB
+    rows: int = field(default=0, init=False)
     content: bytes = field(init=False, default=Factory(lambda self: self.start, takes_self=True))
     written: frozenset[str] = field(default=frozenset(), init=False)
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
@@ -85,22 +94,43 @@ class Database:
             role: whose rights hold; None for a tool of the environment, which may use every table.
 
         Raises:
-            ToolError: SQLite or the rights reject it, it costs too much or returns too much; nothing has changed then.
+            ToolError: SQLite or the rights reject it, it costs too much, returns too much, or writes more than the
+                episode may; nothing has changed then.
         """
         found = STATEMENT.match(sql)
         if (word := (found[1] if found else "").upper()) not in ALLOWED:
             raise ToolError(f"a statement begins with {', '.join(ALLOWED)}, not {word or 'nothing'!r:.40}")  # fmt: skip
         access = None if role is None or self.access is None else self.access.get(role, Access())
         try:
-            with self._lock, closing(opened(self.content, self.now, self.seed, len(self.start))) as link:  # fmt: skip
+            with self._lock, closing(self._opened()) as link:
                 guard = self._guard(link, access, sql)
                 done = _run(link, sql, parameters)
                 if guard.written:
                     link.set_authorizer(None)
-                    self.content, self.written = link.serialize(), self.written | guard.written
+                    self._take(link, guard.written)
                 return done
+        except sqlite3.OperationalError as error:
+            if str(error) != FULL:
+                raise ToolError(_told(error)) from None
+            raise ToolError(f"an episode may let the tables grow by {self.written_mb:,} MiB, and this statement needs more ([state] written_mb)") from None  # fmt: skip
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:  # also NUL, or 65 bits # fmt: skip
-            raise ToolError(f"{error}".encode("utf-8", "backslashreplace").decode()[:500]) from None
+            raise ToolError(_told(error)) from None
+
+    def _opened(self) -> sqlite3.Connection:
+        """A connection to the present content, with room for what the episode may write."""
+        room = len(self.start) + (self.written_mb << 20)
+        return opened(self.content, self.now, self.seed, room)
+
+    def _take(self, link: sqlite3.Connection, written: Collection[str]) -> None:
+        """Keep what a statement has written, if the episode may write so much.
+
+        Raises:
+            ToolError: it may not.
+        """
+        rows = self.rows + link.total_changes
+        if rows > self.written_rows:
+            raise ToolError(f"an episode may write {self.written_rows:,} rows, and with this statement it would have written {rows:,} ([state] written_rows)")  # fmt: skip
+        self.content, self.written, self.rows = link.serialize(), self.written | {*written}, rows
 
     def _guard(self, link: sqlite3.Connection, access: Access | None, sql: str) -> Guard:
         """Hold the connection to the rights of a role."""
@@ -120,21 +150,26 @@ class Database:
         return guard
 
 
-def opened(content: bytes, now: str = NOW, seed: int = 0, start: int = 0) -> sqlite3.Connection:
+def _told(error: Exception) -> str:
+    """The message of an error; SQLite may put any bytes of a statement into it."""
+    return f"{error}".encode("utf-8", "backslashreplace").decode()[:500]
+
+
+def opened(content: bytes, now: str = NOW, seed: int = 0, room: int = 0) -> sqlite3.Connection:
     """A connection to a database in memory with this content.
 
     Args:
         content: as SQLite serializes it; empty for a new one.
         now: as of ``Database``.
         seed: as of ``Database``.
-        start: bytes of what the episode began with.
+        room: bytes that it may have at most; 0 for what the content has and ROOM.
     """
     link = sqlite3.connect(":memory:", isolation_level=None)
     if content:
         link.deserialize(content)
     link.executescript(f"{SETUP}; PRAGMA temp_store = MEMORY")
     pin(link, now, seed, content)
-    link.execute(f"PRAGMA max_page_count = {((start or len(content)) + ROOM) // 4096}")
+    link.execute(f"PRAGMA max_page_count = {(room or len(content) + ROOM) // 4096}")
     return link
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import TypeAlias
 
 from attrs import field, frozen
 from rlenv.sandbox import Workspace
 
-from .access import Cell, Table, quoted
+from .access import Cell, Table
+from .compare import TypedRow, differences
 from .database import Database
 
 Row: TypeAlias = tuple[str | int | float | bytes | None, ...]
-# Of all changes of an episode; with more it is not judged row by row.
-MOST_ROWS, MOST_BYTES = 5_000, 2_000_000
 
 
 @frozen
@@ -47,35 +44,42 @@ def changes(database: Database) -> dict[str, TableChange]:
     """What is different from the beginning, by table.
 
     Raises:
-        OverflowError: more than is compared.
+        TooManyChanges: more than is compared.
+        VerifierFault: as of ``differences``.
     """
     if not database.written:
         return {}
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as link:
-        link.deserialize(database.content)
-        link.execute("ATTACH ':memory:' AS start")
-        link.deserialize(database.start, name="start")
-        found = {name: _change(link, database.tables[name]) for name in sorted(database.written)}
-    rows = [row for t in found.values() for row in (*t.added, *t.removed, *t.before, *t.after)]
-    size = sum(len(c) if isinstance(c, (str, bytes)) else 8 for row in rows for c in row)
-    if len(rows) > MOST_ROWS or size > MOST_BYTES:
-        raise OverflowError
-    return {name: t for name, t in found.items() if t.added or t.removed or t.before}
+    tables = [database.tables[name] for name in sorted(database.written)]
+    found = differences(database.start, database.content, tables)
+    made = {each.name: _change(each, *found[each.name]) for each in tables}
+    return {name: t for name, t in made.items() if t.added or t.removed or t.before}
 
 
-def _change(link: sqlite3.Connection, table: Table) -> TableChange:
-    name, columns = quoted(table.name), ", ".join(map(quoted, table.columns))
-    sides = (link.execute(f"SELECT {columns} FROM {side}.{name}") for side in ("main", "start"))  # noqa: S608 - names are quoted
-    new, old = (Counter(tuple((type(c), c) for c in row) for row in rows) for rows in sides)
-    added, removed = new - old, old - new  # without types, 1 and 1.0 were one
+def _change(table: Table, added: Counter[TypedRow], removed: Counter[TypedRow]) -> TableChange:
+    """The rows that came and went, and those with the same key as pairs."""
     places = [table.columns.index(column) for column in table.key]
     gone = {tuple(row[i] for i in places): row for row in removed} if places else {}
-    pairs = [(gone.pop(key), row) for row in [*added] if (key := tuple(row[i] for i in places)) in gone]  # fmt: skip
+    pairs = []
+    for row in [*added]:
+        key = tuple(row[i] for i in places)
+        if key in gone:
+            pairs.append((gone.pop(key), row))
     removed.subtract(one for one, _ in pairs)
     added.subtract(other for _, other in pairs)
     pairs.sort(key=repr)
-    ordered = sorted(added.elements(), key=repr), sorted(removed.elements(), key=repr), [one for one, _ in pairs], [other for _, other in pairs]  # fmt: skip
-    return TableChange(table.columns, table.key, *(tuple(tuple(_finite(c) for _, c in row) for row in rows) for rows in ordered))  # fmt: skip
+    return TableChange(
+        columns=table.columns,
+        key=table.key,
+        added=_rows(sorted(added.elements(), key=repr)),
+        removed=_rows(sorted(removed.elements(), key=repr)),
+        before=_rows(one for one, _ in pairs),
+        after=_rows(other for _, other in pairs),
+    )
+
+
+def _rows(rows: Iterable[TypedRow]) -> tuple[Row, ...]:
+    """The rows without their types."""
+    return tuple(tuple(_finite(cell) for _, cell in row) for row in rows)
 
 
 def _finite(cell: Cell) -> Cell:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -150,7 +150,13 @@ async def open_workspace(
     return made
 
 
-async def hold(sandbox: str, holder: Holder | None, task: Task, seed: int) -> Held | None:
+async def hold(
+    sandbox: str,
+    holder: Holder | None,
+    task: Task,
+    seed: int,
+    check: Callable[[Held], Awaitable[None]],
+) -> Held | None:
     """What an episode begins with; whoever asks closes it.
 
     Args:
@@ -158,21 +164,33 @@ async def hold(sandbox: str, holder: Holder | None, task: Task, seed: int) -> He
         holder: the table ``[state]``, if there is one.
         task: its ``info["files"]`` are the files to begin with, text by path.
         seed: of the episode.
+        check: raises where the episode cannot begin with this state.  There is no workspace yet, since the check may
+            play episodes that open one, and since an episode may wait for its state.
 
     Raises:
         ConfigError: this machine has no such sandbox, or ``info["files"]`` is not a table of texts.
         WorkspaceError: a path that leads out, or files that do not fit.
-        Exception: as ``Holder.begin``.
+        Exception: as ``Holder.begin``, or as ``check``.
     """
-    if not sandbox:
-        return None if holder is None else await holder.begin(task, seed)
-    files = task.info.get("files", {})
+    files = task.info.get("files", {}) if sandbox else {}
     if not isinstance(files, dict) or not all(isinstance(each, str) for each in files.values()):
         raise ConfigError('info["files"] of a task is a table of texts by path')
+    state = None if holder is None else await holder.begin(task, seed)
+    try:
+        if state is not None:
+            await check(state)
+        return await _with_workspace(sandbox, files, state) if sandbox else state
+    except BaseException:
+        if state is not None:
+            await state.close()
+        raise
+
+
+async def _with_workspace(sandbox: str, files: Mapping[str, str], state: Held | None) -> Held:
     held = await open_workspace(sandbox, files)
     try:
-        if holder is not None:
-            await held.take(await holder.begin(task, seed))
+        if state is not None:
+            await held.take(state)
     except BaseException:
         await held.close()
         raise

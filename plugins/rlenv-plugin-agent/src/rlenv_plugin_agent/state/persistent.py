@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from contextvars import ContextVar
 from hashlib import sha256
 from typing import TypeAlias, TypeVar
 
@@ -20,12 +23,14 @@ from attrs import asdict, evolve, frozen
 from rlenv import ConfigError
 
 from rlenv_plugin_agent.sqlite_file import BROKEN, opened_file
-from rlenv_plugin_agent.tools.errors import EpisodeError
 
 from .final import FinalState
 from .world import World
 
+logger = logging.getLogger("rlenv_plugin_agent")
 W = TypeVar("W", bound=World)
+# The world that an episode holds, while its task's gold calls are played in forks of it.
+PRESENT: ContextVar[World | None] = ContextVar("present", default=None)
 Table: TypeAlias = Mapping[str, object]
 SCHEMA = (
     "CREATE TABLE world(tables TEXT NOT NULL)",
@@ -48,7 +53,7 @@ class WorldFile:
     Args:
         path: of the file; it is made with the first episode.
         tables: a digest of the schema that the environment declares.
-        wait: seconds that an episode waits for its turn.
+        wait: seconds that one episode may hold it.
         keep: how many states are kept, for replay.
     """
 
@@ -67,7 +72,6 @@ class WorldFile:
 
         Raises:
             ConfigError: the file is something else, was edited, or has a world of another schema.
-            EpisodeError: other episodes held it too long.
         """
         link = await asyncio.to_thread(opened, self.path, writes=True)
         try:
@@ -77,7 +81,8 @@ class WorldFile:
             link.close()
             raise
         world = _made(PersistentWorld, state, first, given)
-        world.link, world.about, world.keep, world.most = link, about, self.keep, MOST + len(first.database.content)  # fmt: skip
+        world.about, world.keep, world.most = about, self.keep, MOST + len(first.database.content)
+        world.hold(link, self.wait)
         return world
 
     async def at(self, key: str, first: World, given: Table) -> World:
@@ -98,16 +103,26 @@ class WorldFile:
         return _made(World, state, first, given)
 
     async def _turn(self, link: sqlite3.Connection) -> None:
-        """Wait for a transaction that no other has; it ends with the connection."""
+        """Wait for a transaction that no other has; it ends with the connection.
+
+        The wait has no limit: that others hold the world is no fault of this episode, and each of them gives it back
+        after ``wait`` seconds.
+
+        Raises:
+            ConfigError: the file cannot be written.
+        """
         link.isolation_level = None
         link.execute("PRAGMA busy_timeout = 0")
-        until = time.monotonic() + self.wait
+        tell = time.monotonic() + self.wait
         while not link.in_transaction:
             try:
                 link.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:  # another episode has it
-                if time.monotonic() > until:
-                    raise EpisodeError(f"world: other episodes have held {self.path} for {self.wait:g} s ({error}); let fewer run at once, or raise wait in [state]") from error  # fmt: skip
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):  # fmt: skip
+                    raise ConfigError(f"world: {self.path} cannot be used: {error}") from error
+                if time.monotonic() > tell:
+                    logger.warning("an episode still waits for the world %s: others have held it for %g s; let fewer episodes run at once, and close those that have not ended", self.path, self.wait)  # fmt: skip
+                    tell += self.wait
                 await asyncio.sleep(TURN)
         link.execute(f"PRAGMA busy_timeout = {COMMIT}")
 
@@ -128,28 +143,54 @@ class WorldFile:
 class PersistentWorld(World):
     """The world as the episode has it that holds its file."""
 
-    link: sqlite3.Connection
     about: Table
     keep: int
     most: int
 
+    def hold(self, link: sqlite3.Connection, seconds: float) -> None:
+        """Hold the file until the episode ends, and at most so long.
+
+        Args:
+            link: with the transaction that keeps others out.
+            seconds: after which the episode goes on without the file, and leaves nothing in it.
+        """
+        self._link: sqlite3.Connection | None = link
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(seconds, self._give_back)
+        self._timer.daemon = True
+        self._timer.start()
+
     async def artifacts(self) -> tuple[object, ...]:
-        """``FinalState``; what the episode changed is in the file when this returns."""
+        """``FinalState``; what the episode changed is in the file when this returns, and others have the file."""
         final = await self.final()
         if len(self.database.content) > self.most:  # no fault, which a policy could bring about
-            return (evolve(final, overflow=f"the tables have more than {self.most:,} bytes"),)
-        await asyncio.to_thread(self._commit, final)
+            final = evolve(final, overflow=f"the tables have more than {self.most:,} bytes")
+        else:
+            await asyncio.to_thread(self._commit, final)
+        await self.close()  # the stages may take long
         return (final,)
 
     async def close(self) -> None:
         """Let others have the file."""
-        self.link.close()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            link, self._link = self._link, None
+            if link is not None:
+                link.close()
 
     def _commit(self, final: FinalState) -> None:
+        with self._lock:
+            if self._link is not None:
+                self._write(self._link, final)
+
+    def _write(self, link: sqlite3.Connection, final: FinalState) -> None:
         state = keyed(final.values, self.database.content)
         if state[0] == self.start:
             return
-        number, _, previous = self.link.execute(ENTRIES).fetchone() or (0, "", "")
+        number, _, previous = link.execute(ENTRIES).fetchone() or (0, "", "")
         told = {
             **self.about,
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -161,10 +202,10 @@ class PersistentWorld(World):
             "previous": previous,
         }
         entry = json.dumps({"number": number + 1, **told}, default=bytes.hex)
-        self.link.execute("INSERT INTO log VALUES (?, ?, ?)", (number + 1, entry, _hash(entry)))
-        self.link.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (number + 1, *state))
-        self.link.execute("DELETE FROM state WHERE number <= ?", [number + 1 - min(self.keep, KEPT // len(state[2]) or 1)])  # fmt: skip
-        self.link.execute("COMMIT")
+        link.execute("INSERT INTO log VALUES (?, ?, ?)", (number + 1, entry, _hash(entry)))
+        link.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (number + 1, *state))
+        link.execute("DELETE FROM state WHERE number <= ?", [number + 1 - min(self.keep, KEPT // len(state[2]) or 1)])  # fmt: skip
+        link.execute("COMMIT")
 
 
 def read_log(path: str | os.PathLike[str]) -> list[Table]:

@@ -11,15 +11,15 @@ from hashlib import sha256
 from typing import Literal
 
 from attrs import define, field, frozen
-from attrs.validators import gt
+from attrs.validators import ge, gt, le
 from rlenv import ConfigError, Task, TaskError
-from rlenv.authoring import File, Problems, build, dumps, suggest
+from rlenv.authoring import File, Problems, Safe, build, dumps, suggest
 
 from .access import Access, Table, tables_of
 from .clock import NOW
-from .database import Database, opened
+from .database import WRITTEN_MB, WRITTEN_ROWS, Database, opened
 from .held import APART, Held
-from .persistent import WorldFile
+from .persistent import PRESENT, WorldFile
 from .world import World
 
 MOST = 64  # databases of tasks that are kept
@@ -34,8 +34,8 @@ class Added:
         sql: what it adds to the schema.
     """
 
-    values: Mapping[str, object] = field(factory=dict)
-    sql: str = ""
+    values: Safe[Mapping[str, object]] = field(factory=dict)
+    sql: Safe[str] = ""
 
 
 def _authorizer(action: int, _: str | None, name: str | None, *__: object) -> int:
@@ -54,19 +54,25 @@ class State:
         values: named values to begin with; ``info.state.values`` of a task wins.
         access: by role, which tables and rows it may use; without it every role may use all tables.
         world: the file of a persistent world, with its log.
-        wait: seconds that an episode waits for its turn in a persistent world, above 0.
+        wait: seconds that one episode may hold a persistent world, above ``seconds`` of ``[config.budgets]``.  An episode
+            that holds it longer leaves nothing there; those that wait for it go on waiting.
         keep: how many states of a persistent world are kept, from which its rollouts can be replayed, 1 or more.
+        written_rows: rows that the statements of one episode may insert, update and delete together, those of triggers
+            included, 1 or more; a statement that would write more is answered with an error.
+        written_mb: MiB by which they may let the tables grow, 1 or more.
         now: the time that functions of SQL take for the present, in UTC.
     """
 
     kind: Literal["stateless", "per-episode", "persistent"] = "per-episode"
     schema: File = field(factory=File, kw_only=True)
-    values: Mapping[str, object] = field(factory=dict, kw_only=True)
-    access: Mapping[str, Access] | None = field(default=None, kw_only=True)
+    values: Safe[Mapping[str, object]] = field(factory=dict, kw_only=True)
+    access: Safe[Mapping[str, Access] | None] = field(default=None, kw_only=True)
     world: File = field(factory=File, kw_only=True)
     wait: float = field(default=600.0, validator=gt(0), kw_only=True)
     keep: int = field(default=100, validator=gt(0), kw_only=True)
-    now: str = field(default=NOW, kw_only=True)
+    written_rows: int = field(default=WRITTEN_ROWS, validator=ge(1), kw_only=True)
+    written_mb: int = field(default=WRITTEN_MB, validator=[ge(1), le(4_096)], kw_only=True)
+    now: Safe[str] = field(default=NOW, kw_only=True)
     sha256: str = field(init=False, default="")
 
     def __attrs_post_init__(self) -> None:
@@ -80,6 +86,22 @@ class State:
             raise ConfigError(f"schema {self.schema}: {error}") from None
         self.sha256 = sha256(self._sql.encode()).hexdigest()
         self._made = lru_cache(MOST)(self._make)
+
+    def check_tables(self, tables: Mapping[str, object]) -> None:
+        """Check that an episode in a persistent world ends before others have waited for it too long.
+
+        Args:
+            tables: of the environment, by name.
+
+        Raises:
+            ConfigError: it may take longer.
+        """
+        if self.kind != "persistent":
+            return
+        seconds: float | None = getattr(tables.get("config"), "longest_seconds", None)
+        if seconds is None or seconds >= self.wait:
+            told = "has no value" if seconds is None else f"is {seconds:g}"
+            raise ConfigError(f"[config.budgets] seconds {told}, and wait of [state] is {self.wait:g}: an episode in a persistent world has to end before others have waited so long; set seconds below wait, as seconds = {self.wait / 2:g}")  # fmt: skip
 
     def show(self) -> str:
         """For ``rlenv show``."""
@@ -97,7 +119,6 @@ class State:
         Raises:
             TaskError: what the task adds does not fit the schema, or is SQL for a persistent world.
             ConfigError: the schema is not SQL, ``access`` does not fit it, or as of ``WorldFile``.
-            EpisodeError: as of ``WorldFile``.
         """
         problems = Problems()
         added = build(Added, task.info.get("state", {}), "info.state", problems)
@@ -108,7 +129,20 @@ class State:
         content, tables, schema = await asyncio.to_thread(self._made, added.sql)
         values = {**self.values, **added.values}
         digest = sha256(dumps([self.sha256, self.now, values, added.sql]).encode()).hexdigest()
-        first = World(values, Database(content, tables, self.access, values, self.now, seed), start=digest)  # fmt: skip
+        database = Database(
+            content,
+            tables,
+            self.access,
+            values,
+            self.now,
+            seed,
+            written_rows=self.written_rows,
+            written_mb=self.written_mb,
+        )
+        first = World(values, database, start=digest)
+        present = PRESENT.get()
+        if present is not None:
+            return await present.fork()
         if self.kind != "persistent" or (at := APART.get()) == "":
             return first
         file = WorldFile(str(File(self.world).path), schema, self.wait, self.keep)

@@ -11,11 +11,13 @@ from attrs import evolve
 from rlenv.authoring import dumps
 from rlenv.sandbox import Workspace
 
+from .compare import TooManyChanges
 from .database import Database
 from .final import FinalState, changes, hashes, state_hash
 
-# A moment of a world: values, tables, tables written since the beginning, and a snapshot of the workspace.
-Moment: TypeAlias = tuple[str, bytes, frozenset[str], str | None]
+# A moment of a world: values, tables, which tables and how many rows were written since the beginning, and a snapshot of
+# the workspace.
+Moment: TypeAlias = tuple[str, bytes, frozenset[str], int, str | None]
 
 
 class World:
@@ -52,7 +54,8 @@ class World:
     async def snapshot(self) -> Moment:
         """The present, for ``restore``.  No table is copied."""
         files = await self.workspace.snapshot() if self.workspace else None
-        return dumps(self.values), self.database.content, self.database.written, files
+        database = self.database
+        return dumps(self.values), database.content, database.written, database.rows, files
 
     async def restore(self, moment: Moment, source: Workspace | None = None) -> None:
         """Go back to a snapshot.
@@ -61,7 +64,7 @@ class World:
             moment: of this world, or of the one that it was forked from.
             source: the workspace of that one, where it is another.
         """
-        values, self.database.content, self.database.written, files = moment
+        values, self.database.content, self.database.written, self.database.rows, files = moment
         self.values = json.loads(values)
         if self.workspace is not None and files is not None:
             await self.workspace.restore(files, source)
@@ -84,9 +87,8 @@ class World:
         changed = tuple(n for n in names if not same([started[n]] if n in started else 0, [values[n]] if n in values else 0))  # fmt: skip
         try:
             tables = await asyncio.to_thread(changes, self.database)
-        except OverflowError:
-            why = "too many rows have changed"
-            return FinalState(values, changed, overflow=why, start=self.start)
+        except TooManyChanges as error:
+            return FinalState(values, changed, overflow=str(error), start=self.start)
         now_files = await hashes(self.workspace) if self.workspace else {}
         paths = now_files.keys() | self._files.keys()
         files = {p: now_files.get(p) for p in paths if now_files.get(p) != self._files.get(p)}

@@ -14,8 +14,8 @@ from attrs import field, frozen
 from rlenv.authoring import suggest
 
 from .context import ToolContext
-from .errors import error_text
-from .pool import Late, aside, in_thread, left_running, on_loop
+from .errors import EpisodeError, error_text
+from .pool import Blocked, Late, aside, in_thread, left_running, on_loop
 from .results import Failed, called, failure, shown
 from .tool import Function, Tool
 
@@ -96,11 +96,14 @@ async def _result(tool: Tool, given: dict[str, object], context: ToolContext) ->
         if not tool.is_async:
             result = await in_thread(partial(called, tool.function, given), tool.timeout, key)
         elif tool.where == "caller":
-            result = await on_loop(partial(_awaited, tool, given), tool.timeout, key)
+            result = await on_loop(partial(_awaited, tool, given), tool.timeout, key, tool.code)
         else:
             result = await aside(partial(_awaited, tool, given), tool.timeout, key, tool.code)
     except Late:
         return Failed("timeout", f"no result within {tool.timeout:g} s")
+    except Blocked:
+        told = f"{tool.name}: another async tool blocks the event loop of async tools; make that a plain function, which runs in a thread"  # fmt: skip
+        return Failed("fault", told, EpisodeError(told, kind="unavailable", transient=True))
     return Failed("error", "the call was canceled") if result is None else result
 
 

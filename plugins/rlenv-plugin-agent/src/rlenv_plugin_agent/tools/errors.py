@@ -18,10 +18,12 @@ class EpisodeError(VerifierFault):
 
     Args:
         message: for the operator.
+        kind: of the fault.
+        transient: a retry may help.
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(Fault("error", message))
+    def __init__(self, message: str, *, kind: str = "error", transient: bool = False) -> None:
+        super().__init__(Fault(kind, message, transient))
 
 
 def error_text(kind: str, tool: str, message: str, seconds: float = 0.0) -> str:

@@ -1,7 +1,7 @@
 """Where tools run: threads that are used again, the loop of the caller, or an event loop in a thread of its own.
 
 Neither a thread nor a blocked event loop can be stopped.  A call that outruns its time is left to itself and counted
-under its key until it ends; other calls go on elsewhere.
+under its key until it ends; other calls go on elsewhere.  The time in which another call blocks a loop does not count.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from collections.abc import Callable, Coroutine, Hashable
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Generic, TypeAlias, TypeVar
 
 from rlenv_plugin_agent.waiting import has_loop
+
+from .steps_of_loop import Owner, own_tasks, stepped, watch_of
 
 T = TypeVar("T")
 Work = Coroutine[object, object, T]
@@ -24,11 +27,17 @@ MOST = 2048  # threads, those of calls that were left to themselves included; fu
 IDLE = 5.0  # seconds after which a thread without a call ends
 SOON = 5e-5  # seconds in which many a call ends
 PATIENCE = 0.3  # seconds that a cancelled task, or a loop that may be blocked, has to answer
+SHORTEST = 0.01  # seconds that a call waits again while another one blocks its loop
+MOST_BLOCKED = 120.0  # seconds that calls wait for a loop that another one blocks
 left_running: Counter[Hashable] = Counter()  # calls that run on after their time, by key
 
 
 class Late(Exception):
     """There is no result within the time given."""
+
+
+class Blocked(Exception):
+    """Another call has blocked the loop of this one for longer than a call waits for it."""
 
 
 class _Call(Generic[T]):
@@ -78,12 +87,27 @@ class _Call(Generic[T]):
             raise Late
         return self.answer
 
-    async def result(self, seconds: float) -> T:
+    async def result(self, seconds: float, left: Callable[[], float] = float) -> T:
         """Wait for it; leave it to itself when it is late or this is cancelled.
+
+        Args:
+            seconds: wall time.
+            left: asked when they are over, how many more there are; it may raise.
 
         Raises:
             Late: after so many seconds.
         """
+        try:
+            while not await self._ended(seconds):
+                seconds = left()
+                if seconds <= 0:
+                    raise Late
+        finally:
+            self.leave()
+        return self.answer
+
+    async def _ended(self, seconds: float) -> bool:
+        """Wait for its end, or so many seconds; returns whether it has ended."""
         loop = asyncio.get_running_loop()
         with _pool.lock:
             self.waiter = waiter = None if self.over else loop.create_future()
@@ -93,10 +117,7 @@ class _Call(Generic[T]):
                 await waiter
             finally:
                 timer.cancel()
-                self.leave()
-        if not self.over:
-            raise Late
-        return self.answer
+        return self.over
 
 
 def _settle(waiter: asyncio.Future[None]) -> None:
@@ -158,6 +179,7 @@ class _Pool:
         with self.lock:
             if self.aside is None:
                 self.aside = asyncio.new_event_loop()
+                own_tasks(self.aside)
                 _start(self.aside.run_forever)
             return self.aside
 
@@ -204,30 +226,81 @@ async def in_thread(work: Callable[[], T], seconds: float, key: Hashable) -> T:
     return await job.result(seconds) if has_loop() else job.wait(seconds)
 
 
-async def _play(call: _Call[T | None], work: Callable[[], Work[T]]) -> None:
-    result = None
-    try:
-        if not call.left:  # else a loop that was blocked begins what nobody waits for
-            result = await work()
-    finally:
-        call.finish(result)
+class _Timed(Generic[T]):
+    """One call on a loop, whose time excludes that in which others block the loop.
+
+    Args:
+        call: that is waited for.
+        work: what it does; it must not raise.
+        seconds: that it may take.
+        loop: that it runs on.
+        tool: what it is a call of.
+    """
+
+    def __init__(
+        self,
+        call: _Call[T | None],
+        work: Callable[[], Work[T]],
+        seconds: float,
+        loop: asyncio.AbstractEventLoop,
+        tool: Hashable,
+    ) -> None:
+        self.call, self.work, self.seconds = call, work, seconds
+        self.watch, self.owner = watch_of(loop), Owner(tool)
+        self.began, self.before = monotonic(), self.watch.foreign(self.owner)
+
+    async def play(self) -> None:
+        """Do the work, on the loop."""
+        result = None
+        try:
+            if not self.call.left:  # else a loop that was blocked begins what nobody waits for
+                result = await stepped(self.work(), self.owner, self.watch)
+        finally:
+            self.call.finish(result)
+
+    async def result(self) -> T | None:
+        """Wait for the end of the call, in any loop.
+
+        Raises:
+            Late: after its seconds.
+            Blocked: another call blocks the loop without end.
+        """
+        return await self.call.result(self.seconds, self._left)
+
+    def _left(self) -> float:
+        """Seconds that are left, without those in which others have blocked the loop."""
+        foreign = max(0.0, self.watch.foreign(self.owner) - self.before)
+        _, now = self.watch.running()
+        if foreign > MOST_BLOCKED and now:
+            raise Blocked
+        left = self.seconds + foreign - (monotonic() - self.began)
+        return max(left, SHORTEST) if left > 0 else 0.0
+
+    def blocker(self) -> Hashable:
+        """The tool that blocks the loop now: another one's, or that of this call."""
+        owner = self.watch.owner or self.owner
+        return owner.tool
 
 
-async def on_loop(work: Callable[[], Work[T]], seconds: float, key: Hashable) -> T | None:
+async def on_loop(
+    work: Callable[[], Work[T]], seconds: float, key: Hashable, tool: Hashable
+) -> T | None:
     """What ``work()`` returns, on the loop of the caller; None where something cancelled it.
 
     Args:
         work: must not raise.
         seconds: wall time.  After it the task is cancelled, and left to itself where it does not end then.
         key: as for ``in_thread``.
+        tool: what blocks the loop if this call does.
 
     Raises:
-        Late: after so many seconds.
+        Late: after so many seconds; those in which other calls block the loop do not count.
     """
     call: _Call[T | None] = _Call(key)
-    task = asyncio.ensure_future(_play(call, work))
+    timed = _Timed(call, work, seconds, asyncio.get_running_loop(), tool)
+    task = asyncio.ensure_future(timed.play())
     try:
-        return await call.result(seconds)
+        return await timed.result()
     finally:
         if not task.done():
             task.cancel()
@@ -246,19 +319,28 @@ async def aside(
         seconds: wall time.
         key: as for ``in_thread``.
         tool: what blocks the loop if this call does; its later calls get a thread each.
+
+    Raises:
+        Late: as of ``on_loop``.
+        Blocked: another call blocks the loop without end.
     """
+    there = _pool.loop_aside()
+    blocker, blocked = watch_of(there).running()
+    if blocker is not None and blocked > PATIENCE:
+        _pool.replace(there, by=blocker.tool)
+        there = _pool.loop_aside()
     if tool in _pool.blocking:
         return await in_thread(partial(_run, work), seconds, key)
     call: _Call[T | None] = _Call(key)
-    there = _pool.loop_aside()
-    running = asyncio.run_coroutine_threadsafe(_play(call, work), there)
+    timed = _Timed(call, work, seconds, there, tool)
+    running = asyncio.run_coroutine_threadsafe(timed.play(), there)
     try:
-        return await call.result(seconds)
+        return await timed.result()
     finally:
         if not call.over:
             running.cancel()
             if not await _answers(there):
-                _pool.replace(there, by=tool)
+                _pool.replace(there, by=timed.blocker())
 
 
 def _run(work: Callable[[], Work[T]]) -> T | None:

@@ -10,11 +10,12 @@ from typing import TypeAlias
 
 from attrs import define, evolve, field, frozen
 from rlenv import ConfigError, Tokens, Trajectory
-from rlenv.authoring import suggest
+from rlenv.authoring import Safe, suggest
 
 from rlenv_plugin_agent.answers import CALLS, Asked, Observe, answer_calls
 from rlenv_plugin_agent.clients.errors import ContextExceeded
 from rlenv_plugin_agent.messages import Message, Reply, assistant, calls_of, copies, count_tokens
+from rlenv_plugin_agent.read_only import ReadOnlyList, read_only_message
 
 from .calling import observe
 from .catalog import find
@@ -158,14 +159,14 @@ class Playback:
 def subagent(
     policy: Acts | None = None,
     *,
-    name: str = "task",
-    tools: Sequence[Callable[..., object] | str] = (),
-    inherit: Sequence[str] = (),
+    name: Safe[str] = "task",
+    tools: Safe[Sequence[Callable[..., object] | str]] = (),
+    inherit: Safe[Sequence[str]] = (),
     turns: int = 10,
     tokens: int = 16_384,
     starts: int = 8,
     depth: int = 1,
-    system_prompt: str = "",
+    system_prompt: Safe[str] = "",
     timeout: float = 600.0,
 ) -> Tool:
     """A tool with which the policy hands work to a subagent, and gets the text of its last message.
@@ -242,19 +243,20 @@ class _Inner:
         plain: Observe = partial(observe, tools)
         self.observe = actor.wrap(plain, lambda: tools) if actor.wrap else plain
         self.policy = begun(actor.policy)
-        self.offered: list[Message] = [each.offered for each in tools.values()]
+        self.offered: list[Message] = copies([each.offered for each in tools.values()])
         self.messages: list[Message] = []
         self.tokens: list[Tokens] = []
 
     async def run(self, system_prompt: str, prompt: str, turns: int) -> str:
         """The text of its last message."""
         system: list[Message] = [{"role": "system", "content": system_prompt}]
-        self.messages = [*(system if system_prompt else ()), {"role": "user", "content": prompt}]
+        given = [*(system if system_prompt else ()), {"role": "user", "content": prompt}]
+        self.messages = [*map(read_only_message, given)]
         stop = "cut"
         try:
             stop = await self._turns(turns)
         finally:
-            child = Child(tuple(self.messages), tuple(self.tokens), self.actor.depth, stop)
+            child = Child(tuple(copies(self.messages)), tuple(self.tokens), self.actor.depth, stop)
             self.actor.children.append(child)
         if found := Trajectory(self.messages).final:
             return found
@@ -273,19 +275,19 @@ class _Inner:
                 return "done"
             if turn + 1 < turns:
                 answers, _ = await answer_calls(asked, self._observe, CALLS, together=False)
-                self.messages += answers
+                self.messages += map(read_only_message, answers)
         return "turn_limit"
 
     async def _act(self, turn: int) -> Message:
         """The next message of the policy, which it pays for."""
         try:
-            reply = await replied(self.policy, copies(self.messages), copies(self.offered))
+            reply = await replied(self.policy, ReadOnlyList(self.messages), self.offered)
         except ContextExceeded:
             raise
         except Exception as error:
             self.actor.failed = error if self.is_own else None
             raise
-        message = assistant(reply.message, turn)
+        message = read_only_message(assistant(reply.message, turn))
         used = len(reply.tokens.ids) if reply.tokens else count_tokens([message])
         self.actor.tokens = max(0, (self.actor.tokens or 0) - used)
         self.messages.append(message)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from attrs import field, frozen, validators
 from rlenv import Attempt, Outcome, Task, TaskError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_code.artifacts import Answer, Answers, Compiled, Program
 from rlenv_plugin_code.boxed import Boxed, names_tuple
@@ -44,8 +45,8 @@ class Limits(Boxed):
     default_gate: ClassVar[float] = 1.0
 
     source_bytes: int = field(default=1 << 18, validator=validators.gt(0))
-    imports: tuple[str, ...] = field(default=(), converter=names_tuple)
-    calls: tuple[str, ...] = field(default=(), converter=names_tuple)
+    imports: Safe[tuple[str, ...]] = field(default=(), converter=names_tuple)
+    calls: Safe[tuple[str, ...]] = field(default=(), converter=names_tuple)
     cpu_s: float | None = field(default=None, validator=_optional)
     wall_s: float | None = field(default=None, validator=_optional)
     peak_mb: float | None = field(default=None, validator=_optional)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import define, field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 from rlenv.text import fenced_blocks
 
 from rlenv_plugin_constraints.constraint import Finding, Span
@@ -74,7 +75,7 @@ class Citations:
     """
 
     kind: ClassVar[str] = "citations"
-    sources: tuple[str, ...] = field(default=(), validator=_ids)
+    sources: Safe[tuple[str, ...]] = field(default=(), validator=_ids)
     min: int = 1
     all_used: bool = False
 

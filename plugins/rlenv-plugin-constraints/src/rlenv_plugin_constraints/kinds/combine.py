@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Constraint, Finding, positive
 from rlenv_plugin_constraints.registry import build, build_all
@@ -62,7 +63,7 @@ class All:
     """Every one of ``constraints`` holds."""
 
     kind: ClassVar[str] = "all"
-    constraints: tuple[Any, ...] = field(converter=_made)
+    constraints: Safe[tuple[Any, ...]] = field(converter=_made)
 
     def markers(self) -> tuple[str, ...]:
         return _parts(self.constraints)
@@ -76,7 +77,7 @@ class AnyOf:
     """One of ``constraints`` holds, or more."""
 
     kind: ClassVar[str] = "any"
-    constraints: tuple[Any, ...] = field(converter=_made)
+    constraints: Safe[tuple[Any, ...]] = field(converter=_made)
 
     def markers(self) -> tuple[str, ...]:
         return _parts(self.constraints)
@@ -91,7 +92,7 @@ class AtLeast:
 
     kind: ClassVar[str] = "at_least"
     n: int = field(validator=positive)
-    constraints: tuple[Any, ...] = field(converter=_made)
+    constraints: Safe[tuple[Any, ...]] = field(converter=_made)
 
     def __attrs_post_init__(self) -> None:
         if self.n > len(self.constraints):
@@ -111,7 +112,7 @@ class Not:
     """``constraint`` does not hold; a check that ran out of its budget decides nothing."""
 
     kind: ClassVar[str] = "not"
-    constraint: Any = field(converter=build)
+    constraint: Safe[Any] = field(converter=build)
 
     def check(self, text: Text) -> Finding:
         found = self.constraint.check(text)

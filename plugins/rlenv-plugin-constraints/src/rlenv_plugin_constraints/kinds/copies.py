@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, shown
 from rlenv_plugin_constraints.text import Text
@@ -19,7 +20,7 @@ class RepeatsExactly:
 
     kind: ClassVar[str] = "repeats_exactly"
     is_answer: ClassVar[bool] = True
-    text: str = field(validator=shown)
+    text: Safe[str] = field(validator=shown)
 
     def check(self, text: Text) -> Finding:
         fits = text.raw.strip() == self.text.strip()
@@ -32,7 +33,7 @@ class RepeatsChanged:
 
     kind: ClassVar[str] = "repeats_changed"
     is_answer: ClassVar[bool] = True
-    text: str = field(validator=shown)
+    text: Safe[str] = field(validator=shown)
 
     def check(self, text: Text) -> Finding:
         wanted, given = self.text.split(), text.raw.split()
@@ -52,7 +53,7 @@ class Overlap:
     """Of the different triples of words in the response, ``percent`` ± ``within`` are in ``reference``."""
 
     kind: ClassVar[str] = "overlap"
-    reference: str = field(validator=shown)
+    reference: Safe[str] = field(validator=shown)
     percent: float
     within: float = 2.0
 
@@ -73,7 +74,7 @@ class ReversedWords:
     """Read from its last word to its first, the response is one sentence with ``phrase`` in it."""
 
     kind: ClassVar[str] = "reversed_words"
-    phrase: str = field(validator=shown)
+    phrase: Safe[str] = field(validator=shown)
 
     def check(self, text: Text) -> Finding:
         words = text.even_words
@@ -90,7 +91,7 @@ class ReversedLetters:
     """Read from its last letter to its first, the response is an English sentence with ``phrase`` in it."""
 
     kind: ClassVar[str] = "reversed_letters"
-    phrase: str = field(validator=shown)
+    phrase: Safe[str] = field(validator=shown)
 
     def check(self, text: Text) -> Finding:
         turned = Text(text.raw.strip()[::-1]).even_words

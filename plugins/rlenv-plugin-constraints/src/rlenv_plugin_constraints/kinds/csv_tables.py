@@ -6,6 +6,7 @@ import re
 from typing import ClassVar, Literal, TypeAlias
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.text import Text
@@ -30,9 +31,9 @@ class CsvTable:
 
     kind: ClassVar[str] = "csv_table"
     is_answer: ClassVar[bool] = True
-    columns: tuple[str, ...]
+    columns: Safe[tuple[str, ...]]
     rows: int = field(validator=positive)
-    delimiter: str = ","
+    delimiter: Safe[str] = ","
     quoted: Literal["", "all", "special"] = ""
 
     def check(self, text: Text) -> Finding:

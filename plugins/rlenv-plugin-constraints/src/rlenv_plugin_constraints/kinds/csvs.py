@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.blocks import only_block
 from rlenv_plugin_constraints.constraint import Finding, Span, in_order
@@ -72,7 +73,7 @@ def read_csv(text: str, delimiter: str = ",", *, quoted: bool = False) -> list[l
 class Shape:
     """What a table has: its columns and how many rows."""
 
-    columns: tuple[str, ...] | int | None = field(default=None, validator=_names)
+    columns: Safe[tuple[str, ...] | int | None] = field(default=None, validator=_names)
     rows: int | None = None
     min_rows: int | None = None
     max_rows: int | None = None
@@ -139,7 +140,7 @@ class Csv(Shape):
 
     kind: ClassVar[str] = "csv"
     is_answer: ClassVar[bool] = True
-    delimiter: str = field(default=",", validator=_one_sign)
+    delimiter: Safe[str] = field(default=",", validator=_one_sign)
     header: bool = True
     quoting: Literal["minimal", "all"] = "minimal"
     prose: bool = False

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, positive, shown
 from rlenv_plugin_constraints.lazy import lazy
@@ -40,7 +41,7 @@ class StartsWith:
     of spaces does not matter."""
 
     kind: ClassVar[str] = "starts_with"
-    text: str = field(validator=shown)
+    text: Safe[str] = field(validator=shown)
     case: bool = True
 
     def markers(self) -> tuple[str, ...]:
@@ -67,7 +68,7 @@ class EndsWith:
     quotation marks around the response aside."""
 
     kind: ClassVar[str] = "ends_with"
-    text: str = field(validator=shown)
+    text: Safe[str] = field(validator=shown)
     case: bool = True
 
     @lazy
@@ -139,8 +140,8 @@ class Postscript:
     its paragraph there is none but another postscript, and the end phrase of ``then``."""
 
     kind: ClassVar[str] = "postscript"
-    marker: str = field(default="P.S.", validator=shown)
-    then: str = ""
+    marker: Safe[str] = field(default="P.S.", validator=shown)
+    then: Safe[str] = ""
 
     @lazy
     def _line(self) -> re.Pattern[str]:
@@ -180,7 +181,7 @@ class FirstWord:
     """The first word of a paragraph, counted from 1, is ``word``; with ``paragraphs``, there are exactly so many."""
 
     kind: ClassVar[str] = "first_word"
-    word: str = field(validator=shown)
+    word: Safe[str] = field(validator=shown)
     paragraph: int = field(default=1, validator=positive)
     paragraphs: int | None = None
 
@@ -219,7 +220,7 @@ class RepeatsPrompt:
     """It begins with ``prompt`` (where empty: the task's), word for word, and an answer follows."""
 
     kind: ClassVar[str] = "repeats_prompt"
-    prompt: str = ""
+    prompt: Safe[str] = ""
 
     def check(self, text: Text) -> Finding:
         wanted = [word.strip(_WRAPPERS) for word in even(self.prompt or text.prompt).split()]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, Range
 from rlenv_plugin_constraints.lazy import lazy
@@ -112,7 +113,7 @@ class Choice:
 
     kind: ClassVar[str] = "choice"
     is_answer: ClassVar[bool] = True
-    options: tuple[str, ...] = field()
+    options: Safe[tuple[str, ...]] = field()
     whole: bool = False
     case: bool = False
 

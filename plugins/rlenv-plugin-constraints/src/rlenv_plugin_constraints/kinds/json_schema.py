@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.blocks import only_block
 from rlenv_plugin_constraints.constraint import Finding
@@ -36,8 +37,8 @@ class JsonSchema:
 
     kind: ClassVar[str] = "json_schema"
     is_answer: ClassVar[bool] = True
-    schema: Any = field()
-    draft: str = ""
+    schema: Safe[Any] = field()
+    draft: Safe[str] = ""
     prose: bool = False
 
     def __attrs_post_init__(self) -> None:

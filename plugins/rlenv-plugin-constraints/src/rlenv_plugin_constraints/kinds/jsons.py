@@ -7,6 +7,7 @@ import re
 from typing import Any, ClassVar, Literal, NoReturn
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 from rlenv.text import Block
 
 from rlenv_plugin_constraints.blocks import only_block
@@ -131,7 +132,7 @@ class Json:
     kind: ClassVar[str] = "json"
     is_answer: ClassVar[bool] = True
     type: Literal["container", "object", "array", "any"] = "container"
-    keys: tuple[str, ...] = field(default=())
+    keys: Safe[tuple[str, ...]] = field(default=())
     prose: bool = False
 
     def check(self, text: Text) -> Finding:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, Relation, holds, relation
 from rlenv_plugin_constraints.lazy import lazy
@@ -38,7 +39,7 @@ class Contains:
     words of a phrase may be parted by any space."""
 
     kind: ClassVar[str] = "contains"
-    words: tuple[str, ...] = field(validator=_some)
+    words: Safe[tuple[str, ...]] = field(validator=_some)
 
     @lazy
     def _phrases(self) -> tuple[Phrase, ...]:
@@ -62,7 +63,7 @@ class Forbids:
     of other alphabets that look the same."""
 
     kind: ClassVar[str] = "forbids"
-    words: tuple[str, ...] = field(validator=_some)
+    words: Safe[tuple[str, ...]] = field(validator=_some)
 
     @lazy
     def _phrases(self) -> tuple[Phrase, ...]:
@@ -85,7 +86,7 @@ class Keyword:
     "exactly" ``n``."""
 
     kind: ClassVar[str] = "keyword"
-    word: str = field(validator=_seen)
+    word: Safe[str] = field(validator=_seen)
     n: int = field(validator=_count)
     relation: Relation = field(default="at least", validator=relation)
 
@@ -115,7 +116,7 @@ class Letter:
     """``letter``, one character in either case, is there so many times; a letter with an accent is another."""
 
     kind: ClassVar[str] = "letter"
-    letter: str = field()
+    letter: Safe[str] = field()
     n: int = field(validator=_count)
     relation: Relation = field(default="at least", validator=relation)
 

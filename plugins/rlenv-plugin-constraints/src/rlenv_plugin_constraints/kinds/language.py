@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.language import LANGUAGES, language_of, may_be
@@ -45,7 +46,7 @@ class Language:
     """
 
     kind: ClassVar[str] = "language"
-    language: str = field(validator=_known)
+    language: Safe[str] = field(validator=_known)
 
     def check(self, text: Text) -> Finding:
         raw = text.raw

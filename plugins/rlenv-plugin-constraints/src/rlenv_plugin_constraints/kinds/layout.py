@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, shown
 from rlenv_plugin_constraints.kinds.sentence_shapes import kind_of
@@ -72,7 +73,7 @@ class ListMarker:
     """A list of two items at least, each on a line that begins with ``marker``, and no other bullets."""
 
     kind: ClassVar[str] = "list_marker"
-    marker: str = field(validator=shown)
+    marker: Safe[str] = field(validator=shown)
 
     def markers(self) -> tuple[str, ...]:
         return (self.marker,)
@@ -156,7 +157,7 @@ class Template:
     """Begins with the first of ``labels``; each is there once, in order, with content after it."""
 
     kind: ClassVar[str] = "template"
-    labels: tuple[str, ...]
+    labels: Safe[tuple[str, ...]]
 
     def markers(self) -> tuple[str, ...]:
         return self.labels

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from attrs import evolve, field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, Range, positive
 from rlenv_plugin_constraints.text import Text
@@ -72,7 +73,7 @@ class Paragraphs(Range):
     """Blocks of text between blank lines, or between lines that hold only ``separator``, none of them empty."""
 
     kind: ClassVar[str] = "paragraphs"
-    separator: str = ""
+    separator: Safe[str] = ""
 
     def check(self, text: Text) -> Finding:
         if not self.separator:

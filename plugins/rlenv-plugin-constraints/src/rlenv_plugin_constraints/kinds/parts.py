@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, Range, positive, shown
 from rlenv_plugin_constraints.lazy import lazy
@@ -26,7 +27,7 @@ class Sections(Range):
     letter; each number once, and each section with something in it."""
 
     kind: ClassVar[str] = "sections"
-    word: str = field(default="Section", validator=shown)
+    word: Safe[str] = field(default="Section", validator=shown)
 
     @lazy
     def _head(self) -> re.Pattern[str]:
@@ -62,7 +63,7 @@ class SectionOrder:
     plain), each once, in this order, each with something below it."""
 
     kind: ClassVar[str] = "section_order"
-    headings: tuple[str, ...] = field()
+    headings: Safe[tuple[str, ...]] = field()
 
     @headings.validator
     def _different(self, _: Any, value: tuple[str, ...]) -> None:
@@ -116,7 +117,7 @@ class Responses:
 
     kind: ClassVar[str] = "responses"
     n: int = field(default=2, validator=positive)
-    separator: str = field(default="******", validator=shown)
+    separator: Safe[str] = field(default="******", validator=shown)
 
     def check(self, text: Text) -> Finding:
         parts: list[list[str]] = [[]]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 from rlenv.text import Block
 
 from rlenv_plugin_constraints.blocks import line_spans, only_block
@@ -94,8 +95,8 @@ class PatchPaths:
 
     kind: ClassVar[str] = "patch_paths"
     is_answer: ClassVar[bool] = True
-    allow: tuple[str, ...] = field(default=(), validator=_globs)
-    forbid: tuple[str, ...] = field(default=(), validator=_globs)
+    allow: Safe[tuple[str, ...]] = field(default=(), validator=_globs)
+    forbid: Safe[tuple[str, ...]] = field(default=(), validator=_globs)
     strip: int = 1
     create: bool = True
     delete: bool = True

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import regex  # type: ignore[import-untyped]
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, in_order
 from rlenv_plugin_constraints.lazy import lazy
@@ -46,11 +47,11 @@ class Regex:
     """
 
     kind: ClassVar[str] = "regex"
-    pattern: str
+    pattern: Safe[str]
     match: Literal["search", "full", "count"] = "search"
     min: int | None = None
     max: int | None = None
-    flags: str = field(default="", validator=_flags)
+    flags: Safe[str] = field(default="", validator=_flags)
     seconds: float = field(default=0.5, validator=_seconds)
 
     def __attrs_post_init__(self) -> None:

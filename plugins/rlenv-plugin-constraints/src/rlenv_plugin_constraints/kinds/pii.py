@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
-from rlenv.authoring import suggest
+from rlenv.authoring import Safe, suggest
 
 from rlenv_plugin_constraints.constraint import Finding, Span
 from rlenv_plugin_constraints.kinds.urls import located, readings
@@ -114,8 +114,8 @@ class NoPii:
     """
 
     kind: ClassVar[str] = "no_pii"
-    only: tuple[str, ...] = field(default=KINDS, validator=_known)
-    allow: tuple[str, ...] = ()
+    only: Safe[tuple[str, ...]] = field(default=KINDS, validator=_known)
+    allow: Safe[tuple[str, ...]] = ()
 
     def check(self, text: Text) -> Finding:
         found: dict[Span, str] = {}

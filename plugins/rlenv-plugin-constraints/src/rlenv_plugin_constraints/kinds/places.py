@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, positive
 from rlenv_plugin_constraints.kinds.keywords import Contains
@@ -44,7 +45,7 @@ class KeywordInSentence:
     """``word`` is in sentence number ``sentence``, as its word number ``place`` where that is given."""
 
     kind: ClassVar[str] = "keyword_in_sentence"
-    word: str
+    word: Safe[str]
     sentence: int = field(validator=positive)
     place: int = 0
 
@@ -73,7 +74,7 @@ class SecondWords:
     """The second word and the last but one are both ``word``."""
 
     kind: ClassVar[str] = "second_words"
-    word: str
+    word: Safe[str]
 
     def check(self, text: Text) -> Finding:
         if len(text.words) < 3:

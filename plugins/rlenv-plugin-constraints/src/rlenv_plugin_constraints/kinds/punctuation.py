@@ -7,6 +7,7 @@ import unicodedata
 from typing import ClassVar
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, shown
 from rlenv_plugin_constraints.lazy import lazy
@@ -35,7 +36,7 @@ class NoCharacters:
     """None of ``characters``, nor what is one of them in another width; case matters."""
 
     kind: ClassVar[str] = "no_characters"
-    characters: str = field(validator=shown)
+    characters: Safe[str] = field(validator=shown)
 
     @lazy
     def _any(self) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
-from rlenv.authoring import suggest
+from rlenv.authoring import Safe, suggest
 
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.programs import parsed, refused
@@ -42,8 +42,8 @@ class Python:
 
     kind: ClassVar[str] = "python"
     is_answer: ClassVar[bool] = True
-    allow_nodes: tuple[str, ...] = field(default=(), validator=_nodes)
-    forbid_nodes: tuple[str, ...] = field(default=(), validator=_nodes)
+    allow_nodes: Safe[tuple[str, ...]] = field(default=(), validator=_nodes)
+    forbid_nodes: Safe[tuple[str, ...]] = field(default=(), validator=_nodes)
     max_nodes: int | None = None
 
     def __attrs_post_init__(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.names import (
@@ -63,8 +64,8 @@ class Imports:
 
     kind: ClassVar[str] = "python_imports"
     is_answer: ClassVar[bool] = True
-    allow: tuple[str, ...] = field(default=(), validator=_paths)
-    forbid: tuple[str, ...] = field(default=(), validator=_paths)
+    allow: Safe[tuple[str, ...]] = field(default=(), validator=_paths)
+    forbid: Safe[tuple[str, ...]] = field(default=(), validator=_paths)
     dynamic: Literal["forbid", "allow"] = "forbid"
 
     def __attrs_post_init__(self) -> None:
@@ -108,8 +109,8 @@ class Calls:
 
     kind: ClassVar[str] = "python_calls"
     is_answer: ClassVar[bool] = True
-    allow: tuple[str, ...] = field(default=(), validator=_paths)
-    forbid: tuple[str, ...] = field(default=(), validator=_paths)
+    allow: Safe[tuple[str, ...]] = field(default=(), validator=_paths)
+    forbid: Safe[tuple[str, ...]] = field(default=(), validator=_paths)
     dynamic: Literal["forbid", "allow"] = "forbid"
 
     def __attrs_post_init__(self) -> None:

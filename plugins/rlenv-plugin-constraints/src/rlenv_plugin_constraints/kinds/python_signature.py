@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.lazy import lazy
@@ -51,8 +52,8 @@ class Signature:
 
     kind: ClassVar[str] = "python_signature"
     is_answer: ClassVar[bool] = True
-    signature: str = field(validator=_sound)
-    within: str = ""
+    signature: Safe[str] = field(validator=_sound)
+    within: Safe[str] = ""
     body: bool = True
 
     @lazy

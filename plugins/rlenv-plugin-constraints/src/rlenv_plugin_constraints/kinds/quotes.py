@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 from rlenv.text import fenced_blocks
 
 from rlenv_plugin_constraints.constraint import Finding, Span, positive
@@ -124,7 +125,7 @@ class VerbatimQuotes:
     """
 
     kind: ClassVar[str] = "verbatim_quotes"
-    sources: tuple[str, ...] = field(validator=_texts, repr=False)
+    sources: Safe[tuple[str, ...]] = field(validator=_texts, repr=False)
     min_words: int = field(default=4, validator=positive)
     min: int = 1
     ellipsis: Literal["gap", "forbid"] = "gap"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, Range, in_order, positive
 from rlenv_plugin_constraints.text import Text, base
@@ -55,8 +56,8 @@ class IsoDates(Range):
     nothing else, and no day twice."""
 
     kind: ClassVar[str] = "iso_dates"
-    first: str = field(default="0001-01-01", validator=_day)
-    last: str = field(default="9999-12-31", validator=_day)
+    first: Safe[str] = field(default="0001-01-01", validator=_day)
+    last: Safe[str] = field(default="9999-12-31", validator=_day)
     whole: bool = False
 
     def __attrs_post_init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
-from rlenv.authoring import suggest
+from rlenv.authoring import Safe, suggest
 
 from rlenv_plugin_constraints.blocks import only_block
 from rlenv_plugin_constraints.constraint import Finding
@@ -61,8 +61,8 @@ class SqlReadOnly:
 
     kind: ClassVar[str] = "sql_read_only"
     is_answer: ClassVar[bool] = True
-    dialect: str = field(default="any", validator=_known)
-    functions: tuple[str, ...] = ()
+    dialect: Safe[str] = field(default="any", validator=_known)
+    functions: Safe[tuple[str, ...]] = ()
     prose: bool = False
 
     def check(self, text: Text) -> Finding:

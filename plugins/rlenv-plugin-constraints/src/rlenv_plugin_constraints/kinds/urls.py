@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding, Span
 from rlenv_plugin_constraints.text import Text
@@ -88,7 +89,7 @@ class NoUrls:
     """
 
     kind: ClassVar[str] = "no_urls"
-    allow: tuple[str, ...] = field(default=(), validator=_host)
+    allow: Safe[tuple[str, ...]] = field(default=(), validator=_host)
 
     def check(self, text: Text) -> Finding:
         spans: dict[Span, str] = {}

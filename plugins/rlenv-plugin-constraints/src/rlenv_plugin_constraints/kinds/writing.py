@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.lazy import lazy
@@ -78,7 +79,7 @@ class OneOption:
 
     kind: ClassVar[str] = "option"
     is_answer: ClassVar[bool] = True
-    options: str = field()
+    options: Safe[str] = field()
 
     @lazy
     def _each(self) -> tuple[str, ...]:

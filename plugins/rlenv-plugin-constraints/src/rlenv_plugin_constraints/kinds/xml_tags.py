@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Finding
 from rlenv_plugin_constraints.lazy import lazy
@@ -53,7 +54,7 @@ class XmlTags:
     """
 
     kind: ClassVar[str] = "xml_tags"
-    tags: tuple[str, ...] = field(validator=_sound)
+    tags: Safe[tuple[str, ...]] = field(validator=_sound)
     nested: bool = False
     attributes: bool = False
     only: bool = False

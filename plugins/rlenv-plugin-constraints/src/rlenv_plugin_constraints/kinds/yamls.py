@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.blocks import only_block
 from rlenv_plugin_constraints.constraint import Finding
@@ -34,7 +35,7 @@ class Yaml:
     kind: ClassVar[str] = "yaml"
     is_answer: ClassVar[bool] = True
     type: Literal["container", "mapping", "sequence", "any"] = "container"
-    keys: tuple[str, ...] = field(default=())
+    keys: Safe[tuple[str, ...]] = field(default=())
     aliases: bool = True
     prose: bool = False
 

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal
 
 from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task, TaskError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.constraint import Constraint, Finding
-from rlenv_plugin_constraints.content import earnings, says_nothing
+from rlenv_plugin_constraints.content import earnings, remedy, says_nothing
 from rlenv_plugin_constraints.contradictions import contradictions
 from rlenv_plugin_constraints.registry import build_all
 from rlenv_plugin_constraints.text import Text
@@ -35,9 +36,9 @@ class All:
         source: where a task has its own, ``info.constraints`` for example: a list of such tables, that
             come after those of ``constraints``.
         score: ``fraction`` (satisfied / total) or ``all`` (1 or 0).
-        content: a response that says nothing (blank, the prompt again, a refusal, fillers and markers) gets
-            0 whatever it satisfies.  Left out, it is so where no stage of another phase counts; beside such a
-            stage, which tells whether ``42`` or ``(B)`` is right, only a response of nothing visible gets 0.
+        content: give 0 to a response without content (blank, the prompt again, a refusal, only fillers and
+            markers).  Default: on if no stage of another phase has a weight.  Otherwise that stage decides
+            whether ``42`` or ``(B)`` is right, and only a blank response gets 0.
         thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of the response,
             which a form such as ``<think>…</think><answer>…</answer>`` needs.
     """
@@ -49,8 +50,8 @@ class All:
     )
     survey_if_alone: ClassVar[bool] = True
 
-    constraints: tuple[Mapping[str, Any], ...] = field(default=(), converter=_tables)
-    source: str = ""
+    constraints: Safe[tuple[Mapping[str, Any], ...]] = field(default=(), converter=_tables)
+    source: Safe[str] = ""
     score: Literal["fraction", "all"] = "fraction"
     content: bool | None = None
     thinking: Literal["drop", "keep"] = "drop"
@@ -146,7 +147,7 @@ def outcome(
     }
     if reason:
         data["contentless"] = reason
-        nothing = f"the response says nothing: {reason} (content = false accepts it)"
+        nothing = f"the response has no content: {reason} ({remedy(reason)})"
         said = Outcome(0.0, f"{nothing}; {detail}", data)
     else:
         said = Outcome(share, "; ".join([detail, *failed])[:1000], data)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from attrs import asdict, field, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task, TaskError
-from rlenv.authoring import suggest
+from rlenv.authoring import Safe, suggest
 
 from rlenv_plugin_constraints.constraint import Constraint
 from rlenv_plugin_constraints.discreet import discreet
@@ -53,17 +53,17 @@ class Ast:
         1024  # one constraint costs up to 4 µs a character, and there may be several
     )
 
-    allow_imports: tuple[str, ...] = ()
-    forbid_imports: tuple[str, ...] = ()
-    allow_calls: tuple[str, ...] = ()
-    forbid_calls: tuple[str, ...] = ()
-    allow_nodes: tuple[str, ...] = ()
-    forbid_nodes: tuple[str, ...] = ()
-    signature: str = ""
-    within: str = ""
+    allow_imports: Safe[tuple[str, ...]] = ()
+    forbid_imports: Safe[tuple[str, ...]] = ()
+    allow_calls: Safe[tuple[str, ...]] = ()
+    forbid_calls: Safe[tuple[str, ...]] = ()
+    allow_nodes: Safe[tuple[str, ...]] = ()
+    forbid_nodes: Safe[tuple[str, ...]] = ()
+    signature: Safe[str] = ""
+    within: Safe[str] = ""
     max_complexity: int = 0
     dynamic: Literal["forbid", "allow"] = "forbid"
-    source: str = ""
+    source: Safe[str] = ""
     score: Literal["fraction", "all"] = "all"
     _common: tuple[tuple[str, Constraint], ...] = field(
         init=False, repr=False, eq=False, default=()

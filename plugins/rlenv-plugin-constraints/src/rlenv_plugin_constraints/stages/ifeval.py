@@ -34,8 +34,8 @@ class IFEval:
         score: ``all`` (1 when every instruction is followed, else 0) or ``fraction``.
         loose: an instruction is also followed when it is by the response without its first line, its last
             line, both, or its asterisks, as the benchmarks' loose accuracy has it.
-        content: a response that says nothing gets 0 whatever it satisfies; left out, it is so in ``strict`` where no
-            stage of another phase counts.
+        content: give 0 to a response without content.  Default: on in ``strict`` if no stage of another phase has a
+            weight.
         thinking: ``drop`` what the environment's ``[response] thinking`` hides, or ``keep`` all of the response;
             ``official`` always keeps it, as the published checkers do.
     """

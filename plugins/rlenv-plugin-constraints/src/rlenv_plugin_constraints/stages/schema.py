@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task, TaskError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_constraints.discreet import discreet
 from rlenv_plugin_constraints.kinds.json_schema import JsonSchema
@@ -34,9 +35,9 @@ class Schema:
     phase: ClassVar[str] = "constrain"
     where: ClassVar[str] = "inline"
 
-    schema: Mapping[str, Any] | None = None
-    source: str = ""
-    draft: str = ""
+    schema: Safe[Mapping[str, Any] | None] = None
+    source: Safe[str] = ""
+    draft: Safe[str] = ""
     prose: bool = False
     _common: JsonSchema | None = field(init=False, repr=False, eq=False, default=None)
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from attrs import frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_judge.protocol.verdict import Field, Verdict
 
@@ -19,7 +20,7 @@ Scope = Literal["final", "turn", "trajectory"]
 class Choice:
     """One of a criterion's ordered answers and the share of the points that it earns, in [0, 1]."""
 
-    name: str
+    name: Safe[str]
     share: float
 
     def __attrs_post_init__(self) -> None:
@@ -42,8 +43,8 @@ class Criterion:
             whole trajectory.
     """
 
-    id: str
-    text: str
+    id: Safe[str]
+    text: Safe[str]
     points: float = 1.0
     choices: tuple[Choice, ...] = ()
     scope: Scope = "final"

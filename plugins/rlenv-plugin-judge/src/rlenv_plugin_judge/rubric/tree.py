@@ -8,6 +8,7 @@ from typing import Union
 
 from attrs import frozen
 from rlenv import ConfigError
+from rlenv.authoring import Safe
 
 from .criterion import Criterion
 
@@ -23,7 +24,7 @@ class Group:
     (PaperBench, Starace and others 2025, arXiv:2504.01848).
     """
 
-    name: str = ""
+    name: Safe[str] = ""
     weight: float = 1.0
     criteria: tuple[Criterion, ...] = ()
     groups: tuple[Group, ...] = ()

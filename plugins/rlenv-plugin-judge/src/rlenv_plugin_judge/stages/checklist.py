@@ -6,6 +6,7 @@ from typing import Literal
 
 from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome
+from rlenv.authoring import Safe
 
 from rlenv_plugin_judge.judging import blank, facts, readable, reason
 from rlenv_plugin_judge.rubric.criterion import Criterion
@@ -28,7 +29,7 @@ class Checklist(Rubric):
         score: "fraction" or "all".
     """
 
-    items: tuple[str, ...] = field(default=(), converter=_texts)
+    items: Safe[tuple[str, ...]] = field(default=(), converter=_texts)
     score: Literal["fraction", "all"] = "fraction"
 
     def __attrs_post_init__(self) -> None:

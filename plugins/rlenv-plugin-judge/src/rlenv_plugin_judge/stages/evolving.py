@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import asdict, evolve, field, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task
-from rlenv.authoring import File
+from rlenv.authoring import File, Safe
 
 from rlenv_plugin_judge.judging import label_key
 from rlenv_plugin_judge.protocol.prefilter import contentless
@@ -60,7 +60,7 @@ class Evolving(Rubric):
     """
 
     store: File = field(factory=File)
-    version: str = LATEST
+    version: Safe[str] = LATEST
     most: int = 5
     share: float = 0.5
     min_spread: float = 0.1

@@ -11,6 +11,7 @@ from typing import Literal
 
 from attrs import frozen
 from rlenv import Attempt, ConfigError, Outcome
+from rlenv.authoring import Safe
 
 from rlenv_plugin_judge.judging import Judging, label_key, named
 from rlenv_plugin_judge.protocol.prefilter import contentless
@@ -50,7 +51,7 @@ class Pairwise(Judging):
     """
 
     opponents: int = 7
-    notes: str = ""
+    notes: Safe[str] = ""
     score: Literal["strength", "wins"] = "strength"
     prior: float = 0.5
     scope: Literal["final", "trajectory"] = "final"

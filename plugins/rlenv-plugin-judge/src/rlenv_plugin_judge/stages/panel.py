@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any, Literal
 
-from attrs import asdict, field, frozen
+from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task, VerifierFault
-from rlenv.authoring import File
+from rlenv.authoring import File, Safe
 
 from rlenv_plugin_judge.families import count, families
 from rlenv_plugin_judge.judging import Judge, Judging, judge_of, readable
@@ -45,7 +45,7 @@ class Panel(Judging):
 
     members: tuple[Judge, ...] = ()
     ask: Literal["rubric", "checklist", "reference"] = "rubric"
-    options: Mapping[str, Any] = field(factory=dict)
+    options: Safe[Mapping[str, Any]] = field(factory=dict)  # judged by the stage that takes them
     rubric: File = field(factory=File)
     aggregate: Literal["median", "mean", "min", "majority"] = "median"
     quorum: int = 0
@@ -78,10 +78,10 @@ class Panel(Judging):
         from rlenv.authoring import Problems, build
 
         problems = Problems()
-        table = {**self.options, "judge": asdict(judge), "attempts": self.attempts}
+        given: dict[str, Any] = {"judge": judge, "attempts": self.attempts}
         if self.rubric:
-            table["rubric"] = self.rubric
-        made = build(_STAGES[self.ask], table, "options", problems)
+            given["rubric"] = self.rubric
+        made = build(_STAGES[self.ask], self.options, "options", problems, **given)
         problems.check()
         return made
 

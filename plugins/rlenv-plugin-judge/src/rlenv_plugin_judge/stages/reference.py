@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import frozen
 from rlenv import Attempt, ConfigError, Outcome, Task, TaskError
+from rlenv.authoring import Safe
 
 from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, named, readable, reason
 from rlenv_plugin_judge.protocol.prefilter import contentless
@@ -34,9 +35,9 @@ class Reference(Judging):
         logprobs: take the expected grade from log-probabilities where the endpoint gives them.
     """
 
-    reference: str = "answer"
+    reference: Safe[str] = "answer"
     partial: bool = False
-    notes: str = ""
+    notes: Safe[str] = ""
     logprobs: bool = False
 
     def __attrs_post_init__(self) -> None:

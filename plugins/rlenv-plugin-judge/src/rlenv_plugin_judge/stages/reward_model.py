@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 from rlenv import Attempt, ConfigError, Outcome, VerifierFault
+from rlenv.authoring import Safe
 
 from rlenv_plugin_judge.judging import Judging, blank, readable
 from rlenv_plugin_judge.protocol.ask import forget
@@ -40,8 +41,8 @@ class RewardModel(Judging):
     """
 
     route: Literal["/classify", "/pooling", "/score", "/predict"] = "/classify"
-    template: str = ""
-    label: int | str = -1
+    template: Safe[str] = ""
+    label: Safe[int | str] = -1
     scale: Literal["probability", "logistic"] = "probability"
     center: float = 0.0
     spread: float = 1.0

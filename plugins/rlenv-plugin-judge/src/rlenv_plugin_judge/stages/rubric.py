@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome, Task, TaskError
-from rlenv.authoring import File
+from rlenv.authoring import File, Safe
 
 from rlenv_plugin_judge.judging import Judging, blank, facts, label_key, named, readable, reason
 from rlenv_plugin_judge.protocol.verdict import Verdict
@@ -55,8 +55,8 @@ class Rubric(Judging):
     """
 
     rubric: File = field(factory=File)
-    criteria: tuple[Any, ...] = field(default=(), converter=tuple)
-    source: str = ""
+    criteria: Safe[tuple[Any, ...]] = field(default=(), converter=tuple)
+    source: Safe[str] = ""
     batch: int = 8
     logprobs: bool = False
     _common: Tree | None = field(init=False, default=None, repr=False, eq=False)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from attrs import frozen
 from rlenv import Attempt, ConfigError, Outcome
+from rlenv.authoring import Safe
 
 from rlenv_plugin_judge.judging import Judging, blank, label_key, named, readable
 from rlenv_plugin_judge.protocol.verdict import Field
@@ -52,8 +53,8 @@ class Steps(Judging):
     by: Literal["paragraphs", "lines", "numbered", "turns"] = "paragraphs"
     source: Literal["judge", "prm"] = "judge"
     aggregate: Literal["min", "product", "mean", "last"] = "min"
-    good: str = "+"
-    bad: str = "-"
+    good: Safe[str] = "+"
+    bad: Safe[str] = "-"
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()

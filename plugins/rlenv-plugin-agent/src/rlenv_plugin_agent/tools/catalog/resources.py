@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from attrs import define, field
-from rlenv.authoring import File
+from rlenv.authoring import File, Safe
 
 from .asking import Respondent
 from .corpus import Corpus
@@ -23,7 +23,7 @@ class Resources:
     """
 
     corpus: File = field(factory=File, kw_only=True)
-    answers: Sequence[str] = field(default=(), kw_only=True)
+    answers: Safe[Sequence[str]] = field(default=(), kw_only=True)
     sha256: str = field(init=False, default="", repr=False)
 
     def __attrs_post_init__(self) -> None:

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 from rlenv import ConfigError
-from rlenv.authoring import File
+from rlenv.authoring import File, Safe, Unsafe
 
 PIN = re.compile(r"(sha256:[0-9a-f]{64})?")
-CODE = {"code": True}  # what an environment that may name no code may not set
 
 
 @frozen
@@ -36,21 +35,21 @@ class McpServer:
         token_env: the variable of this process that holds the token for a url.
     """
 
-    name: str
-    command: Sequence[str] = field(default=(), metadata=CODE)
-    url: str = field(default="", metadata=CODE)
-    pin: str = ""
-    tools: Sequence[str] = ()
-    prefix: str = ""
+    name: Safe[str]
+    command: Unsafe[Sequence[str]] = field(default=())
+    url: Unsafe[str] = field(default="")
+    pin: Safe[str] = ""
+    tools: Safe[Sequence[str]] = ()
+    prefix: Safe[str] = ""
     timeout: float = 30.0
     files: Sequence[File] = ()
-    paths: Sequence[str] = field(default=(), metadata=CODE)
-    env: Mapping[str, str] = field(factory=dict)
-    sandbox: str = "jail"
+    paths: Unsafe[Sequence[str]] = field(default=())
+    env: Unsafe[Mapping[str, str]] = field(factory=dict)
+    sandbox: Unsafe[str] = "jail"
     memory_mb: int = 512
     cpu_s: float = 60.0
-    trust: bool = field(default=False, metadata=CODE)
-    token_env: str = field(default="", metadata=CODE)
+    trust: Unsafe[bool] = field(default=False)
+    token_env: Unsafe[str] = field(default="")
     contents: Mapping[str, bytes] = field(init=False)  # its text is part of the fingerprint
 
     @contents.default

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from attrs import frozen
 from rlenv import ConfigError
+from rlenv.authoring import Unsafe
 from rlenv.sandbox import Profile, Session, get
 
 from rlenv_plugin_agent.tools.errors import EpisodeError
@@ -41,7 +42,7 @@ class McpServers:
     """
 
     server: Sequence[McpServer] = ()
-    hosts: Sequence[str] = ()
+    hosts: Unsafe[Sequence[str]] = ()
     places: int = 8
 
     def __attrs_post_init__(self) -> None:
