@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from serving import (
     TASKS,
     Client,
     broken,
+    catalog_of,
     episode,
     fails,
+    owned,
     running,
     same,
     served,
@@ -31,6 +34,13 @@ from serving import (
     sums,
     until,
 )
+
+
+@pytest.fixture
+def ask() -> Iterator[Client]:
+    """A server without keys, of which everyone is the operator: baselines are for operators."""
+    with catalog_of(sums(), single(), broken()) as catalog, running(owned(catalog)) as client:
+        yield client
 
 
 def keep(ask: Client, results: object, model: str = "small", **more: object) -> Any:
@@ -75,7 +85,7 @@ def test_the_program_of_the_documentation_sends_what_rlenv_score_has_written(tmp
         return subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)  # fmt: skip
 
     run("-m", "rlenv", "score", "env.toml", "r.jsonl", "-o", "scores.jsonl")
-    with Environment.load(str(env_toml)) as env, running(Server(served(env))) as ask:
+    with Environment.load(str(env_toml)) as env, running(owned(served(env))) as ask:
         assert "kept" in run("-c", program, ask.url).stdout
         (task,) = ask("GET", "/environments/everyday/tasks").body["tasks"]
     (kept,) = task["baselines"]
@@ -87,7 +97,7 @@ def test_baselines_of_one_model_are_in_the_order_in_which_they_were_measured(tmp
     for mark in marks:
         environment = Environment("sums", same, TASKS, pass_mark=mark)
         store = TrajectoryStore(f"sqlite:{tmp_path}/c.sqlite")
-        with running(Server(served(environment), trajectories=store)) as ask:
+        with running(owned(served(environment), trajectories=store)) as ask:
             keep(ask, {"t1": [mark]})
             got = ask("GET", "/environments/sums/tasks").body["tasks"][1]["baselines"]
 
@@ -112,7 +122,7 @@ def test_a_baseline_is_stale_after_the_verifier_or_the_task_has_changed(tmp_path
     other_answer = [first, evolve(second, answer="3"), *rest]
 
     def found(environment: Environment, model: str) -> dict[str, list[tuple[Any, ...]]]:
-        with running(Server(served(environment), trajectories=TrajectoryStore(url))) as ask:
+        with running(owned(served(environment), trajectories=TrajectoryStore(url))) as ask:
             before = rows(ask)
             assert {*rows(ask, f"?without={model}")} == {name for name, kept in before.items() if (model, False) not in [(each[0], each[-1]) for each in kept]}  # fmt: skip
             keep(ask, {"t0": [1], "t1": [0]}, model)
@@ -154,7 +164,7 @@ def test_only_an_operator_writes_and_a_tenant_sees(tmp_path: Path) -> None:  # f
     [
         {"results": {}}, {"results": {"t1": []}}, {"results": {"t1": [1.5]}}, {"results": {"t1": [-1e-9]}}, {"results": {"t1": ["1"]}},
         {"results": {"t1": [True]}}, {"results": {"t1": 1}}, {"results": [1]}, {"results": {"t1": [1e999]}}, {"model": ""}, {"model": "x" * 201},
-        {"model": "a\nb"}, {"model": "a\n"}, {"model": "\x00"}, {"model": "a\x7f"}, {"model": None}, {"model": 3}, {"more": 1}, {"environment": 3},
+        {"model": "a\nb"}, {"model": "a\n"}, {"model": "\x00"}, {"model": "a\x7f"}, {"model": None}, {"model": 3}, {"environment": 3},
     ],
     ids=str,
 )  # fmt: skip
@@ -163,6 +173,15 @@ def test_a_value_out_of_range_is_422_and_nothing_is_kept(ask: Client, body: dict
     got = ask("PUT", "/v1/baselines", json.dumps(whole).replace("Infinity", "1e999").encode())
 
     assert got.status in ((400, 422) if body == {"results": {"t1": [1e999]}} else (422,)), got
+    assert rows(ask)["t1"] == []
+
+
+def test_a_member_that_there_is_not_is_named_with_the_nearest_and_nothing_is_kept(ask: Client) -> None:  # fmt: skip
+    got = keep(ask, {"t1": [1]}, fingerprnt="0" * 64)
+
+    assert (got.status, got.body["code"]) == (400, "invalid")
+    assert "'fingerprnt'" in got.body["detail"]
+    assert '"fingerprint"' in got.body["detail"]
     assert rows(ask)["t1"] == []
 
 
@@ -201,7 +220,7 @@ def test_tasks_whose_ids_no_database_takes_are_told_apart(database_url: str) -> 
     ids = ["\0", "\ufffd", "a?", "x" * 5000, "a b"]
     tasks = [Task("1?", answer="1", id=each) for each in ids]
     catalog = served(Environment("sums", same, tasks))
-    with running(Server(catalog, trajectories=TrajectoryStore(database_url))) as ask:
+    with running(owned(catalog, trajectories=TrajectoryStore(database_url))) as ask:
         assert keep(ask, {each: [n / 8] for n, each in enumerate(ids)}).status == 200
         found = rows(ask)
         assert [*found] == ids
@@ -224,7 +243,7 @@ def test_baselines_in_memory_end_no_request_when_they_fill_it(
 
 def test_a_store_that_cannot_be_written_is_503_with_a_code_and_the_rest_goes_on(tmp_path: Path) -> None:  # fmt: skip
     store = TrajectoryStore(f"sqlite:{tmp_path}/c.sqlite")
-    with running(Server(served(sums()), trajectories=store)) as ask:
+    with running(owned(served(sums()), trajectories=store)) as ask:
         assert keep(ask, {"t1": [1]}).status == 200
         store._engine.dispose()
         for each in tmp_path.iterdir():
@@ -239,7 +258,7 @@ def test_a_store_that_cannot_be_written_is_503_with_a_code_and_the_rest_goes_on(
 
 
 def test_many_results_are_one_transaction() -> None:
-    with running(Server(served(single()), limits=Limits(body=1 << 20))) as ask:
+    with running(owned(served(single()), limits=Limits(body=1 << 20))) as ask:
         results = {f"t{n}": [n % 2] * 30_000 for n in range(10)}
         body = {"environment": "single", "model": "m", "results": results}
         assert ask("PUT", "/v1/baselines", body).status == 200

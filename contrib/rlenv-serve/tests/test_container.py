@@ -18,6 +18,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from database import postgres
 from needs import closure
+from rlenv_serve.commands.serve import LONGEST_END
 from rlenv_serve.keys import add_key
 from serving import Client, until
 from stores import redis_server
@@ -33,6 +34,12 @@ OWN = ["rlenv-core", "rlenv-cli", "rlenv-serve", *(f"rlenv-plugin-{name}" for na
 
 
 # -- the compose file -----------------------------------------------------------------------------------------
+
+
+def test_compose_waits_longer_than_a_server_needs_to_end() -> None:
+    periods = [COMPOSE["services"][name]["stop_grace_period"] for name in ("server-1", "server-2")]
+
+    assert min(int(each.removesuffix("s")) for each in periods) > LONGEST_END
 
 
 def test_no_port_is_published_beyond_loopback() -> None:

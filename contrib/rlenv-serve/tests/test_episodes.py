@@ -28,6 +28,7 @@ def test_an_episode_begins_steps_and_ends_with_a_reward(ask: Client) -> None:
         "status": "open",
         "steps": 1,
         "stop_reason": None,
+        "reason": None,
     }
     last = ask("POST", f"/episodes/{id_}/steps", {"action": "submit", "answer": "6"})
     assert (last.body["done"], last.body["reward"], last.body["stop_reason"]) == (
@@ -116,7 +117,7 @@ def test_what_is_not_there_is_404_and_what_is_wrong_is_422(ask: Client) -> None:
 def test_a_deleted_episode_is_gone(ask: Client) -> None:
     id_ = episode(ask)
 
-    assert [ask("DELETE", f"/episodes/{id_}").status for _ in range(2)] == [204, 204]
+    assert [ask("DELETE", f"/episodes/{id_}").status for _ in range(2)] == [204, 404]
     assert ask("GET", f"/episodes/{id_}").status == 404
 
 

@@ -196,6 +196,30 @@ def test_a_tenant_has_at_most_so_many_open_episodes_however_many_begin_at_once(p
     play(work)
 
 
+def test_the_open_episodes_of_a_tenant_are_listed_the_oldest_first(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        for each in (begun(7), OTHER, FIRST, SECOND):
+            await journal.begin(each, 9)
+        await journal.commit(FIRST.id, taken(1), ENDED)
+        await journal.commit(SECOND.id, taken(1))
+        assert [*await journal.open_of("alice")] == [Entry(begun(7), 0), Entry(SECOND, 1)]
+        await journal.remove(begun(7).id)
+        assert [each.begun for each in await journal.open_of("alice")] == [SECOND]
+        assert [*await journal.open_of("nobody")] == []
+
+    play(work)
+
+
+def test_a_probe_changes_nothing(play: Play) -> None:
+    async def work(journal: Journal) -> None:
+        await journal.begin(FIRST, 9)
+        await journal.probe()
+        assert [*await journal.recent(None, 9)] == [Entry(FIRST, 0)]
+        assert [*await journal.outbox(9)] == []
+
+    play(work)
+
+
 def test_the_newest_episodes_come_first_and_each_tenant_sees_its_own(play: Play) -> None:
     async def work(journal: Journal) -> None:
         for each in (SECOND, OTHER, FIRST):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from journals import add_episodes, begun
 from kills import Process, check_trajectories, environment, kill_under_load, two_servers
-from serving import Client
+from serving import Client, until
 from stores import state_of, trajectories_of
 
 
@@ -118,8 +118,11 @@ def test_a_disk_that_takes_no_more_is_503_and_the_same_request_is_taken_when_it_
         assert (full.status, full.body["code"]) == (503, "state_unavailable")
         assert full.headers["retry-after"] == "2"
     assert ask("POST", "/episodes", {"task_id": "a"}).status == 503
+    until(lambda: ask("GET", "/readyz").body.get("code") == "state_unavailable")
+    assert Client(other.port)("GET", "/readyz").status == 200
     assert [Client(each.port)("GET", path).body["steps"] for each in stand.servers] == [1, 1]
     limit(resource.RLIM_INFINITY)
+    until(lambda: ask("GET", "/readyz").status == 200)
     for each in (server, other):
         got = Client(each.port)("POST", f"{path}/steps", {"action": "count"}, Idempotency_Key="k")
         assert (got.status, got.body["step"], got.body["text"]) == (200, 2, "1")

@@ -60,9 +60,51 @@ def test_an_answer_has_several_forms(ask: Client, action: dict[str, object]) -> 
 )  # fmt: skip
 def test_whatever_a_policy_writes_is_an_action_and_never_unscored(ask: Client, action: dict[str, object]) -> None:  # fmt: skip
     with talking(ask, "single") as talk:
-        talk("reset", task_id="t3")
+        talk("reset", task_id="t3", any_action=True)
         got = talk("step", action)["data"]
         assert (got["reward"], got["done"]) == (0.0, True)
+
+
+@pytest.mark.parametrize(
+    ("env", "action", "says"),
+    [
+        ("single", {}, "answer or message"),
+        ("single", {"text": "6"}, "'text'"),
+        ("single", {"anwser": "6"}, 'did you mean "answer"'),
+        ("single", {"answer": "6", "mesage": ""}, 'did you mean "message"'),
+        ("single", {"value": 3}, "'value'"),
+        ("single", {"type": "call_tool"}, "tool_name"),
+        ("single", {"type": "say", "tool_name": "submit"}, "'say'"),
+        ("sums", {"tool_name": "add", "args": {"a": 3, "b": 3}}, "'args'"),
+        ("sums", {"tool": "add", "arguments": {"a": 3, "b": 3}}, "'tool'"),
+    ],
+)  # fmt: skip
+def test_a_field_that_there_is_not_is_the_client_s_mistake_and_no_0(
+    ask: Client, env: str, action: dict[str, object], says: str
+) -> None:
+    with talking(ask, env) as talk:
+        talk("reset", task_id="t3")
+        got = talk("step", action)
+        assert (got["type"], got["data"]["code"]) == ("error", "VALIDATION_ERROR"), got
+        assert says in got["data"]["message"]
+        assert talk("state")["data"]["step_count"] == 0
+        assert talk("step", answer="6", metadata={})["data"]["reward"] == 1.0
+
+
+def test_an_unknown_tool_is_an_error_of_json_rpc_as_official_servers_have_it(ask: Client) -> None:
+    def call(name: str) -> dict[str, object]:
+        return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {"a": 1, "b": 2}}}  # fmt: skip
+
+    with talking(ask) as talk:
+        talk("reset", task_id="t3")
+        error = talk("mcp", call("ad"))["data"]["error"]
+        assert error["code"] == -32602
+        assert error["message"].startswith("Tool not found: ad;")
+        assert '"add"' in error["message"]
+        assert talk("state")["data"]["step_count"] == 0
+        assert talk("mcp", call("add"))["data"]["result"]["data"] == "3"
+        talk("reset", task_id="t3", any_action=True)  # where the policy writes the name
+        assert talk("mcp", call("ad"))["data"]["result"]["isError"] is True
 
 
 @pytest.mark.parametrize(
@@ -131,7 +173,13 @@ def test_frames_that_are_wrong_say_why_and_the_connection_goes_on(ask: Client) -
         assert wrong["errors"] == [{"loc": ["data"], "msg": wrong["message"]}]
         assert "$.seed" in wrong["message"]
         assert talk("reset", episode_id="x" * 201)["data"]["code"] == "VALIDATION_ERROR"
-        assert talk("reset", task_id="t3", unknown=1)["type"] == "observation"
+        for name, nearest in (("taskid", "task_id"), ("unknown", "task_id"), ("sead", "seed"), ("prompt", "task_id")):  # fmt: skip
+            wrong = talk("reset", {name: "t3"})["data"]
+            assert wrong["code"] == "VALIDATION_ERROR"
+            assert f"'{name}'" in wrong["message"]
+            assert nearest in wrong["message"]
+        assert talk("state")["data"]["task_id"] is None
+        assert talk("reset", task_id="t3")["type"] == "observation"
 
 
 def test_a_seed_picks_the_task_and_the_test_split_is_not_drawn_unasked(ask: Client) -> None:
@@ -215,7 +263,9 @@ def test_what_is_told_over_http_has_no_task_and_no_answer(ask: Client) -> None:
     schema = ask("GET", "/openenv/single/schema").body
     assert {"action", "observation", "state"} <= schema.keys()
     assert schema["action"]["required"] == ["answer"]
-    assert {"task_id", "seed", "split", "episode_id"} == schema["reset"]["properties"].keys()
+    assert {"task_id", "seed", "split", "episode_id", "any_action"} == schema["reset"][
+        "properties"
+    ].keys()
     assert ask("GET", "/openenv/sums/schema").body["action"]["title"] == "CallToolAction"
     assert "What is" not in str((told, schema))
     assert ask("GET", "/openenv/nothing/health").status == 404

@@ -10,7 +10,7 @@ import pytest
 from browser import Browser, started
 from rlenv_serve import Keys, Server
 from rlenv_serve.keys import add_key
-from serving import Client, episode, running, served, single, sums
+from serving import Client, catalog_of, episode, owned, running, served, single, sums
 
 NASTY = "<img src=x onerror='window.hit=1'><script>window.hit=1</script>"
 
@@ -42,9 +42,17 @@ def asked_elsewhere(page: Browser, ask: Client) -> list[str]:
     return [url for url in asked if not url.startswith((ask.url, "data:"))]
 
 
+@pytest.fixture
+def owner() -> Iterator[Client]:
+    """A server without keys, of which everyone is the operator."""
+    with catalog_of(sums(), single()) as catalog, running(owned(catalog)) as client:
+        yield client
+
+
 def test_it_shows_environments_episodes_and_two_trajectories_beside_each_other(
-    page: Browser, ask: Client
+    page: Browser, owner: Client
 ) -> None:
+    ask = owner
     first, second = play(ask, "6"), play(ask, NASTY)
     open_ = episode(ask)
     visit(page, ask)

@@ -37,18 +37,20 @@ def test_a_key_opens_what_is_its_tenant_s_and_nothing_else(tmp_path: Path) -> No
     file = tmp_path / "keys.toml"
     alice = add_key(file, "alice", answers=False, operator=False)
     bob = add_key(file, "bob", answers=True, operator=True)
+    carol = add_key(file, "carol", answers=True, operator=False)
     with running(Server(served(sums()), keys=Keys.from_file(file))) as ask:
         first = Client(ask.port, {"X-API-Key": alice})
         second = Client(ask.port, {"Authorization": f"Bearer {bob}"})
+        third = Client(ask.port, {"X-API-Key": carol})
         id_ = episode(first)
 
         assert ask("GET", f"/episodes/{id_}").status == 401
         assert Client(ask.port, {"X-API-Key": alice + "x"})("GET", f"/episodes/{id_}").status == 401
         assert first("GET", f"/episodes/{id_}").status == 200
-        for method, path in (("GET", ""), ("GET", "/reward"), ("POST", "/steps")):
-            assert second(method, f"/episodes/{id_}{path}", {"action": "add"}).status == 404
-        assert second("DELETE", f"/episodes/{id_}").status == 204
+        for method, path in (("GET", ""), ("GET", "/reward"), ("POST", "/steps"), ("DELETE", "")):
+            assert third(method, f"/episodes/{id_}{path}", {"action": "add"}).status == 404
         assert first("GET", f"/episodes/{id_}").body["steps"] == 0
+        assert second("POST", f"/episodes/{id_}/steps", {"action": "add"}).status == 404
         assert ask("GET", "/healthz").status == 200
     assert alice not in file.read_text()
 

@@ -13,6 +13,7 @@ from rlenv import Environment
 from rlenv_serve.keys import LOCAL
 from rlenv_serve.sessions import Answer, Sessions
 from rlenv_serve.sessions.actions import call, say
+from rlenv_serve.sessions.lost import status_of
 from rlenv_serve.state.memory import MemoryJournal
 
 
@@ -151,7 +152,10 @@ def test_an_environment_that_draws_loses_its_episode_and_says_so(
         async with server(env, tmp_path) as found:
             for asked in (found.step(LOCAL, id_, COUNT), found.get(LOCAL, id_), found.verdict(LOCAL, id_)):  # fmt: skip
                 assert await code_of(asked) == (410, "episode_lost")
-            assert (await found.entry(LOCAL, id_)).steps == 1
+            status = status_of(await found.entry(LOCAL, id_), found.admission)
+            assert (status.name, status.steps) == ("lost", 1)
+            assert "answers otherwise" in str(status.reason)
+            assert [*await found.admission.journal.open_of("")] == []  # it counts no longer
             assert not found._live
 
     play(work)

@@ -45,6 +45,7 @@ class Database:
 
     def __init__(self, name: str, url: str) -> None:
         self._name = name
+        self.is_in_memory = url == "memory:"  # of this process
         self._engine = sa.create_engine(_engine_url(f"--{name}", url), pool_pre_ping=True)
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._late: asyncio.Future[Any] | None = None  # the call that had no answer in time

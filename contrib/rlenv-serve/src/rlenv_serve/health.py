@@ -16,13 +16,14 @@ async def healthz(_: Call) -> object:
 
 
 async def readyz(call: Call) -> object:
-    """Requests are accepted.
+    """Requests are accepted, and what they change can be kept.
 
     Raises:
-        Problem: 503 while the server starts or ends.
+        Problem: 503 while the server starts or ends, and where its state cannot be written.
     """
     if not call.server.ready:
         raise Problem(503, "not_ready", "the server starts or ends", Retry_After="1")
+    await call.server.probe()
     return {"status": "ready", "environments": [*call.server.catalog]}
 
 

@@ -40,7 +40,7 @@ class Tenant:
     Args:
         name: of the tenant, "" for everyone on a server without keys.
         answers: its requests may bring tasks with answers.
-        operator: it may read what belongs to the operator.
+        operator: it may read what belongs to the operator; ``sees_private`` says what that is.
     """
 
     name: str = ""
@@ -48,8 +48,16 @@ class Tenant:
     operator: bool = False
 
 
-# Whoever reaches the loopback interface of a server without keys.
-LOCAL = Tenant("", answers=True, operator=True)
+# Whoever reaches the loopback interface of a server without keys.  An agent with a shell on this machine, and every
+# other user of it, can do that, so it is no operator unless the server was started with ``--operator``.
+LOCAL = Tenant("", answers=True)
+LOCAL_OPERATOR = Tenant("", answers=True, operator=True)
+
+
+def sees_private(tenant: Tenant) -> bool:
+    """Whether a tenant may see the answers of tasks, what stages and faults say in private, and how environments are
+    made.  Every route that shows one of these asks this function."""
+    return tenant.operator
 
 
 @frozen
@@ -69,11 +77,15 @@ class Keys:
     """The keys of a server.
 
     Args:
-        tenants: by SHA-256 of a key, as hex digits; None: there are no keys, and everyone is ``LOCAL``.
+        tenants: by SHA-256 of a key, as hex digits; None: there are no keys, and everyone is the same tenant.
+        operator: without keys, everyone is the operator.
     """
 
-    def __init__(self, tenants: Mapping[str, Tenant] | None = None) -> None:
+    def __init__(
+        self, tenants: Mapping[str, Tenant] | None = None, *, operator: bool = False
+    ) -> None:
         self.tenants = tenants
+        self._local = LOCAL_OPERATOR if operator else LOCAL
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Keys:
@@ -110,7 +122,7 @@ class Keys:
             Problem: 401 where a key is needed, and there is none or it is not known.
         """
         if self.tenants is None:
-            return LOCAL
+            return self._local
         digest = hashlib.sha256(_given(headers).encode("utf-8", "surrogateescape")).hexdigest()
         # All are compared, so that time tells nothing.
         found = [tenant for known, tenant in self.tenants.items() if hmac.compare_digest(known, digest)]  # fmt: skip

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from . import jsonrpc
 from .http.answers import answer
-from .http.body import convert
+from .http.body import check_members, convert
 from .http.endpoint import Call, Endpoint
 from .http.problems import Problem, invalid
 from .jsonrpc import INVALID_PARAMS, Method, Params, RpcRequest
@@ -79,6 +79,7 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
     """A session that plays a new episode of the task that path and query ask for."""
     served = call.server.catalog.named(call.path["env"])
     query = call.request.query_params
+    check_members(query, ("task_id", *QUERY))
     picked = convert({**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False)  # fmt: skip
     task, seed = task_of(served, picked)
     try:

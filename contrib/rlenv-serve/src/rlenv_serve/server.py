@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -22,6 +23,7 @@ from .verify.tickets import Tickets
 from .verify.verifier import Verifier
 
 RETRY = 0.1  # seconds
+PROBE = 1.0  # seconds for which it is known whether the state can be written
 STORE = 0.5  # seconds that the start waits for the store of trajectories
 
 
@@ -30,7 +32,7 @@ class Server:
 
     Args:
         catalog: the environments; they stay open when the server ends.
-        keys: of clients; none by default: everyone is the operator.
+        keys: of clients; none by default: everyone is one tenant, which is no operator.
         limits: what a client may use.
         journal: keeps episodes; in memory by default.
         trajectories: keeps episodes that have ended; in memory by default.
@@ -61,9 +63,26 @@ class Server:
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
         self.sessions.sweeps = self.openenv.forget_silent, self.ors.forget_silent
+        self._probe: asyncio.Task[None] | None = (
+            None  # the last look whether the state can be written
+        )
+        self._probed = 0.0  # when, as of ``time.monotonic``
         self.ready = False
         # Whether it waits for the requests that run: what has no end of its own ends then.
         self.is_ending: Callable[[], bool] = lambda: not self.ready
+
+    async def probe(self) -> None:
+        """See that the state can be written; everyone may ask, so what was seen a moment ago is not asked again.
+
+        Raises:
+            Problem: 503 where it cannot.
+        """
+        if self._probe is None or (self._probe.done() and time.monotonic() > self._probed + PROBE):
+            self._probed = time.monotonic()
+            self._probe = asyncio.create_task(self.journal.probe())
+            # Whoever waits has the exception, if anyone still does.
+            self._probe.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.shield(self._probe)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

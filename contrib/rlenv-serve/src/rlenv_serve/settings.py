@@ -33,7 +33,8 @@ class Limits:
     body: int = field(default=1 << 20, validator=gt(0))
     depth: int = field(default=64, validator=gt(0))
     items: int = field(default=1024, validator=gt(0))
-    episodes: int = field(default=100, validator=gt(0))
+    # A step of GRPO plays some 100 prompts with 8 to 32 rollouts each at the same time.
+    episodes: int = field(default=4096, validator=gt(0))
     running: int = field(default=32, validator=gt(0))
     waiting: int = field(default=1024, validator=gt(0))
     at_once: int = field(default=128, validator=gt(0))

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import msgspec
 from rlenv import ConfigError
+from rlenv.authoring import suggest
 from rlenv_plugin_agent import Harness
 from rlenv_plugin_agent.messages import copies
 
@@ -93,6 +94,23 @@ def called(params: Mapping[str, object], depth: int) -> Action:
     found = convert(params, Called, "expected name and arguments of a tool: ", INVALID_PARAMS)
     given = found.arguments or {}
     return call(found.name, {"arguments": encode(given).decode()} if is_deep(encode(given), depth) else given)  # fmt: skip
+
+
+async def check_tool(sessions: Sessions, tenant: Tenant, id: str, name: object) -> None:  # noqa: A002 - the field's name
+    """Reject a call of a tool that an open episode does not have, as official servers of OpenEnv do.
+
+    Raises:
+        Problem: 422 for such a name; as ``Sessions.get`` for an episode that is lost.
+    """
+    try:
+        session = await sessions.get(tenant, id)
+    except Problem as problem:
+        if problem.code == FINISHED:
+            return  # the call itself says so
+        raise
+    names = [*session.episode.named, SUBMIT]
+    if name not in names:
+        raise Problem(422, INVALID_PARAMS, f"Tool not found: {str(name)[:80]}; {suggest(str(name), names)}")  # fmt: skip
 
 
 def error_of(answer: Answer) -> dict[str, str] | None:

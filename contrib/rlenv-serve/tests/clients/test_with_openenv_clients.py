@@ -70,6 +70,32 @@ def test_the_client_of_tools_lists_and_calls_them(ask: Client) -> None:
     asyncio.run(play())
 
 
+def test_a_tool_that_there_is_not_raises_as_with_an_official_server(ask: Client) -> None:
+    async def play() -> None:
+        async with MCPToolClient(base_url=url(ask)) as env:
+            await env.reset(task_id="t3")
+            with pytest.raises(RuntimeError, match="no_such_tool"):
+                await env.call_tool("no_such_tool")
+            stepped = await env.step(CallToolAction(tool_name="no_such_tool", arguments={}))
+            assert stepped.observation.error.error_type.value == "tool_not_found"
+            assert await env.call_tool("add", a=3, b=3) == "6"
+
+    asyncio.run(play())
+
+
+def test_a_field_that_there_is_not_raises_as_with_an_official_server(ask: Client) -> None:
+    async def play() -> None:
+        async with GenericEnvClient(base_url=url(ask, "single")) as env:
+            with pytest.raises(RuntimeError, match="VALIDATION_ERROR"):
+                await env.reset(taskid="t3")
+            await env.reset(task_id="t3")
+            with pytest.raises(RuntimeError, match="VALIDATION_ERROR"):
+                await env.step({"text": "6"})
+            assert (await env.step({"answer": "6"})).reward == 1.0
+
+    asyncio.run(play())
+
+
 def test_an_agent_that_submits_is_told_no_reward(ask: Client) -> None:
     async def play() -> object:
         async with MCPToolClient(base_url=url(ask)) as env:

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import uvicorn
 from rlenv import Environment, Task, stage
 from rlenv_plugin_agent import Harness, tool
-from rlenv_serve import Catalog, Served, Server, application
+from rlenv_serve import Catalog, Keys, Served, Server, application
+from rlenv_serve.listening import Connections
+from rlenv_serve.listening.config import host_config
 
 SECRET = "the answer, which no client may see"
 
@@ -53,7 +55,7 @@ class Client:
         finally:
             connection.close()
         is_json = "json" in told.get("content-type", "") and "ndjson" not in told["content-type"]
-        return Answered(got.status, json.loads(found) if is_json else found, told)
+        return Answered(got.status, json.loads(found) if is_json and found else found, told)
 
 
 def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
@@ -89,14 +91,14 @@ class Clock:
 
 
 @contextmanager
-def running(server: Server) -> Iterator[Client]:
-    """The server, until the block ends."""
-    config = uvicorn.Config(
+def running(server: Server, limits: Connections | None = None) -> Iterator[Client]:
+    """The server, until the block ends; its connections have limits that no test reaches unless it gives some."""
+    config = host_config(
         application(server),
-        "127.0.0.1",
-        0,
+        limits or Connections(10_000),
+        host="127.0.0.1",
+        port=0,
         log_level="error",
-        access_log=False,
         ws_max_size=server.limits.body,
     )
     host = uvicorn.Server(config)
@@ -175,6 +177,11 @@ def catalog_of(*environments: Environment) -> Iterator[Catalog]:
     """A catalog of these, which are closed at the end of the block."""
     with ExitStack() as stack:
         yield served(*(stack.enter_context(each) for each in environments))
+
+
+def owned(catalog: Catalog, **more: Any) -> Server:
+    """A server without keys, of which everyone is the operator."""
+    return Server(catalog, keys=Keys(operator=True), **more)
 
 
 def episode(ask: Client, task: str = "t3", environment: str = "sums") -> str:

@@ -17,17 +17,25 @@ from rlenv_cli.console import visible
 
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.commands.processes import Processes, end_with_parent
+from rlenv_serve.database import END as DATABASE_END
 from rlenv_serve.http.origin import is_loopback
 from rlenv_serve.keys import Keys, add_key
+from rlenv_serve.listening import Connections, raise_file_limit
 from rlenv_serve.server import Server
+from rlenv_serve.sessions.session import CLOSE
+from rlenv_serve.sessions.sessions import LAST
 from rlenv_serve.settings import Limits
 from rlenv_serve.state import URLS, open_journal
+from rlenv_serve.tracing import LAST as TRACE_LAST
 from rlenv_serve.tracing import begin
 from rlenv_serve.trajectories.store import TrajectoryStore
 from rlenv_serve.visible_logs import show_visibly
 
 GRACE = 30  # seconds for the requests that run, when the server is asked to end
-BACKLOG = 2048  # connections
+# Seconds in which a server has ended: what is open is closed behind the grace.  `stop_grace_period` of compose.yaml is
+# longer.
+LONGEST_END = GRACE + LAST + CLOSE + DATABASE_END + TRACE_LAST + 1
+MEMORY = "trajectories are kept in the memory of this process, so other servers of this --state do not see them and they are lost when it ends; add --trajectories sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
 
 
 @click.command("serve")
@@ -41,7 +49,11 @@ BACKLOG = 2048  # connections
 @click.option("--keys", type=click.Path(dir_okay=False, path_type=Path), help="A file with the hashes of clients' keys.")  # fmt: skip
 @click.option("--new-key", metavar="TENANT", help="Make a key for this tenant, add its hash to --keys, print it, and end.")  # fmt: skip
 @click.option("--answers", is_flag=True, help="The new key may bring tasks with answers.")
-@click.option("--operator", is_flag=True, help="The new key may read what belongs to the operator.")
+@click.option(
+    "--operator",
+    is_flag=True,
+    help="Without --keys: everyone who reaches the server may read what belongs to the operator, as the answers of tasks. With --new-key: the new key may.",
+)
 @click.option("--sandboxes", metavar="MIN:MAX", help="How many sandboxes run programs, in all processes of the server together: more start while programs wait, up to MAX, and idle ones end until MIN are left; N is short for N:N. By default each process has up to 2 of its own, or RLENV_SANDBOX_SLOTS.")  # fmt: skip
 @click.option("--trajectories", metavar="URL", help="Where episodes that have ended, verifiers and baselines are kept: memory:, sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE; by default beside --state where that is a file, else in memory.")  # fmt: skip
 @click.option("--trace", metavar="FILE|otlp", help="Write a trace of each episode and each response of /v1/verify: lines of JSON to FILE, or otlp, to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.")  # fmt: skip
@@ -80,9 +92,7 @@ def command(
         return
     if not envs:
         raise click.UsageError("name an environment to serve, as in: rlenv serve env.toml")
-    if keys is None and not is_loopback(host):
-        raise click.UsageError(f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve --new-key NAME --keys FILE` makes one")  # fmt: skip
-    known = None if keys is None else Keys.from_file(keys)
+    known = _known(keys, host, operator=operator)
     with ExitStack() as opened:
         quota = _quota() if sandboxes else None
         if quota and listen_on is None:
@@ -91,7 +101,7 @@ def command(
             _check_shared(state, trajectories)
             if listen_on is None:
                 with _bound(host, port) as bound:
-                    raise SystemExit(Processes(bound, workers, GRACE + 5).run())
+                    raise SystemExit(Processes(bound, workers, LONGEST_END).run())
             end_with_parent()
         catalog = Catalog(_served(each, opened) for each in envs)
         journal, kept = open_journal(state), TrajectoryStore(trajectories or _beside(state))
@@ -105,7 +115,30 @@ def command(
                 raise ConfigError('--trace needs the packages of OpenTelemetry: pip install "./contrib/rlenv-serve[opentelemetry]", in a clone') from None  # fmt: skip
         if quota:
             server.metrics.show_sandboxes(quota.gauges())
+        _warn(state, kept)
         _run(server, _bound(host, port) if listen_on is None else socket.socket(fileno=listen_on))
+
+
+def _warn(state: str, kept: TrajectoryStore) -> None:
+    """Say that trajectories end with the process, where episodes do not."""
+    if kept.is_in_memory and state != "memory:":
+        click.echo(f"rlenv: warning: {MEMORY}", err=True)
+
+
+def _known(keys: Path | None, host: str, *, operator: bool) -> Keys:
+    """The keys of clients.
+
+    Raises:
+        UsageError: for a server that others can reach without keys, and for ``--operator`` with keys, of which each says
+            for itself whether it is an operator's.
+    """
+    if keys is None:
+        if not is_loopback(host):
+            raise click.UsageError(f"--host {host} can be reached from other machines: give --keys FILE; `rlenv serve --new-key NAME --keys FILE` makes one")  # fmt: skip
+        return Keys(operator=operator)
+    if operator:
+        raise click.UsageError("--operator is for a server without keys, or for --new-key: with --keys, give the operator a key; `rlenv serve --new-key NAME --operator --keys FILE` makes one")  # fmt: skip
+    return Keys.from_file(keys)
 
 
 def _quota() -> ModuleType:
@@ -156,7 +189,8 @@ def _bound(host: str, port: int) -> socket.socket:
     """A socket that listens, so that what connects from now on waits until the server is ready."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        made = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        limit = raise_file_limit()
+        made = socket.create_server((host, port), family=family, backlog=limit.backlog)
     except OSError as error:
         click.echo(f"rlenv: cannot listen on {host}:{port}: {error.strerror}; choose another --port or --host", err=True)  # fmt: skip
         raise SystemExit(1) from None
@@ -168,11 +202,15 @@ def _run(server: Server, bound: socket.socket) -> None:
     import uvicorn
 
     from rlenv_serve.app import application
+    from rlenv_serve.listening.config import host_config
 
-    config = uvicorn.Config(
-        application(server), log_level="warning", access_log=False, server_header=False,
-        timeout_graceful_shutdown=GRACE, ws_max_size=server.limits.body, ws_per_message_deflate=False, h11_max_incomplete_event_size=1 << 16,
-    )  # fmt: skip
+    config = host_config(
+        application(server),
+        Connections(raise_file_limit().connections),
+        log_level="warning",
+        timeout_graceful_shutdown=GRACE,
+        ws_max_size=server.limits.body,
+    )
     show_visibly()
     click.echo(f"rlenv: the environments are {', '.join(server.catalog)}", err=True)
     # Uvicorn raises the signal again when it has ended in order.

@@ -45,7 +45,7 @@ class Baselines(msgspec.Struct, forbid_unknown_fields=True):
 async def put(call: Call) -> object:
     """Keep what a model reaches on tasks, all or nothing, in place of what it reached with this verifier before; for operators."""
     if not call.tenant.operator:
-        raise Problem(403, "operator_only", "this needs the key of an operator: `rlenv serve --new-key NAME --operator --keys FILE` makes one")  # fmt: skip
+        raise Problem(403, "operator_only", "this needs the key of an operator: `rlenv serve --new-key NAME --operator --keys FILE` makes one; on a server without keys, start it with --operator")  # fmt: skip
     given, store = call.read(Baselines), call.server.archive.store
     served = call.server.catalog.named(given.environment)
     now = served.env.fingerprint, served.env.tasks.sha256

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 from rlenv import StageResult, Task
@@ -11,17 +12,21 @@ from starlette.responses import Response
 from rlenv_serve.catalog import Catalog, Served
 from rlenv_serve.http.endpoint import KEY, Call, Endpoint, idempotency_key
 from rlenv_serve.http.problems import invalid, not_found
+from rlenv_serve.keys import Tenant
 from rlenv_serve.sessions.actions import SUBMIT, Action, call, say
+from rlenv_serve.sessions.admission import Admission
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
+from rlenv_serve.sessions.lost import status_of
 from rlenv_serve.settings import Name, Seed
 from rlenv_serve.state.journal import Entry
-from rlenv_serve.tools import offered
+from rlenv_serve.tools import error_of, offered
 
+NOBODY = Tenant()  # the reward is the same for all who may ask for it
 COUNTS = ("tests_passed", "total_tests")
 HEADERS = {KEY: "a second request with this key is answered as the first was"}
 
 
-class NewEpisode(msgspec.Struct):
+class NewEpisode(msgspec.Struct, forbid_unknown_fields=True):
     """What an episode begins with.
 
     Args:
@@ -38,13 +43,23 @@ class NewEpisode(msgspec.Struct):
 
 
 class EpisodeState(msgspec.Struct):
-    """An episode as its client sees it; ``stop_reason`` is null while it is open."""
+    """An episode as its client sees it.
+
+    Args:
+        id: of the episode.
+        task_id: of its task.
+        status: ``open``, ``done``, or ``lost`` where it cannot go on.
+        steps: that were accepted.
+        stop_reason: null while it is open.
+        reason: why it is lost; null where it is not.
+    """
 
     id: str
     task_id: str
-    status: str
+    status: Literal["open", "done", "lost"]
     steps: int
     stop_reason: str | None
+    reason: str | None
 
 
 class EpisodeBegun(msgspec.Struct):
@@ -59,8 +74,24 @@ class EpisodeBegun(msgspec.Struct):
     value: object = None
 
 
+class StepError(msgspec.Struct):
+    """Why a tool failed.
+
+    Args:
+        code: ``tool_not_found``, ``invalid_args``, ``timeout`` or ``execution_error``.
+        message: what the policy was told.
+    """
+
+    code: str
+    message: str
+
+
 class StepTaken(msgspec.Struct):
-    """What a step was answered; ``reward`` is null before the end, and where the episode is unscored (``fault`` says why)."""
+    """What a step was answered.
+
+    ``reward`` is null before the end, and where the episode is unscored (``fault`` says why).  ``error`` is null unless
+    a tool failed; the step counts all the same, and the observation tells the policy.
+    """
 
     episode_id: str
     step: int
@@ -70,6 +101,7 @@ class StepTaken(msgspec.Struct):
     stop_reason: str | None
     reward: float | None
     fault: str | None
+    error: StepError | None
     value: object = None
 
 
@@ -99,28 +131,45 @@ async def step(call: Call) -> object:
     """Take a step: ``{"action": TOOL, ...arguments}``, ``{"action": "submit", "answer": ...}``, or ``{"action": "message", "content": ...}``."""
     id_, action, key = call.path["id"], _action(call.read(dict)), idempotency_key(call)
     answer = await call.server.sessions.step(call.tenant, id_, action, key=key)
-    return StepTaken(id_, answer.number, answer.messages, answer.text, answer.done, answer.stop or None, answer.reward, answer.fault or None, answer.value)  # fmt: skip
+    failed = error_of(answer)
+    return StepTaken(
+        episode_id=id_,
+        step=answer.number,
+        observation=answer.messages,
+        text=answer.text,
+        done=answer.done,
+        stop_reason=answer.stop or None,
+        reward=answer.reward,
+        fault=answer.fault or None,
+        error=StepError(failed["error_type"], failed["message"]) if failed else None,
+        value=answer.value,
+    )
 
 
 async def state(call: Call) -> object:
-    """What was accepted of an episode."""
-    return state_of(await call.server.sessions.entry(call.tenant, call.path["id"]))
+    """What was accepted of an episode; an operator may ask for that of any tenant."""
+    sessions, id_ = call.server.sessions, call.path["id"]
+    owner = await sessions.owner(call.tenant, id_)
+    return state_of(await sessions.entry(owner, id_), sessions.admission)
 
 
 async def reward(call: Call) -> object:
-    """The reward.  An open episode ends with this, and is judged as it is."""
-    entry, verdict = await call.server.sessions.verdict(call.tenant, call.path["id"])
+    """The reward.  An open episode ends with this, and is judged as it is; an operator may ask for that of any tenant."""
+    sessions, id_ = call.server.sessions, call.path["id"]
+    entry, verdict = await sessions.verdict(await sessions.owner(call.tenant, id_), id_)
     counts: tuple[int | None, int | None] = next(_counted(verdict.results), (None, None))
     served = call.server.catalog.get(entry.begun.environment)
     mark = served.env.pass_mark if served else 1.0
     passed = None if verdict.value is None else verdict.value >= mark
     stop = entry.ended.stop if entry.ended else ""
-    return Reward(verdict.value, *counts, "done", passed, stop, fault_kind(verdict) or None, verdict.fingerprint, stage_rows(verdict))  # fmt: skip
+    return Reward(verdict.value, *counts, "done", passed, stop, fault_kind(verdict) or None, verdict.fingerprint, stage_rows(verdict, NOBODY))  # fmt: skip
 
 
 async def delete(call: Call) -> object:
-    """Forget an episode."""
-    await call.server.sessions.delete(call.tenant, call.path["id"])
+    """End and forget an episode; an operator may do so with that of any tenant."""
+    sessions, id_ = call.server.sessions, call.path["id"]
+    if not await sessions.delete(await sessions.owner(call.tenant, id_), id_):
+        raise not_found(f"there is no episode {id_!r:.80}")
     return Response(status_code=204)
 
 
@@ -164,10 +213,12 @@ def _action(body: Mapping[str, object]) -> Action:
     raise invalid(f'a step is {tools}, {{"action": "message", "content": TEXT}} or {{"action": "value", "value": JSON}}')  # fmt: skip
 
 
-def state_of(entry: Entry) -> EpisodeState:
+def state_of(entry: Entry, admission: Admission) -> EpisodeState:
     """An episode, from what the journal has of it."""
-    stop = entry.ended.stop if entry.ended else None
-    return EpisodeState(entry.begun.id, entry.begun.task, "done" if entry.ended else "open", entry.steps, stop)  # fmt: skip
+    found = status_of(entry, admission)
+    return EpisodeState(
+        entry.begun.id, entry.begun.task, found.name, found.steps, found.stop, found.reason
+    )
 
 
 def _counted(results: Sequence[StageResult]) -> Iterator[tuple[int, int]]:
@@ -183,6 +234,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("POST", "/episodes", begin, "Begin an episode", NewEpisode, EpisodeBegun, 201, tag="episodes", errors=(404, 409, 503), headers=HEADERS),
     Endpoint("POST", "/episodes/{id}/steps", step, "Take a step", dict[str, object], StepTaken, tag="episodes", errors=(404, 409, 410, 504), headers=HEADERS),
     Endpoint("GET", "/episodes/{id}", state, "What was accepted of an episode", None, EpisodeState, tag="episodes", errors=(404,)),
-    Endpoint("GET", "/episodes/{id}/reward", reward, "The reward; an open episode ends with this", None, Reward, tag="episodes", errors=(404, 409, 410, 504)),
-    Endpoint("DELETE", "/episodes/{id}", delete, "Forget an episode", status=204, tag="episodes"),
+    # A monitor that looks with HEAD must not end an episode.
+    Endpoint("GET", "/episodes/{id}/reward", reward, "The reward; an open episode ends with this", None, Reward, tag="episodes", errors=(404, 409, 410, 504), head=False),
+    Endpoint("DELETE", "/episodes/{id}", delete, "End and forget an episode", status=204, tag="episodes", errors=(404,)),
 )  # fmt: skip

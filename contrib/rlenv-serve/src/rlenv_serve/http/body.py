@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TypeVar
 
 import msgspec
+from rlenv.authoring import suggest
 from starlette.requests import Request
 
 from .problems import Problem, invalid
@@ -66,6 +68,7 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient
             body = _SURROGATES.sub(lambda found: REPLACED if found[1] else found[0], body)
             made = decoder.decode(_plain(body) if lenient else body)
     except msgspec.ValidationError as error:
+        _check_top(body, decoder.type)
         raise invalid(str(error)[:MESSAGE]) from None
     except RecursionError:
         raise too_deep(depth) from None
@@ -87,6 +90,38 @@ def _number(text: str) -> float | str:
     if not isfinite(found := float(text)):
         return text
     return int(text) if text.removeprefix("-").isdecimal() else found
+
+
+def _check_top(body: bytes, kind: object) -> None:
+    """Say which member of an object the type does not have, where the type forbids others.
+
+    Raises:
+        Problem: 400 for such a member.
+    """
+    struct = kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
+    if struct is None or not struct.__struct_config__.forbid_unknown_fields:
+        return
+    try:
+        given = msgspec.json.decode(body, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
+        return
+    check_members(given, struct.__struct_encode_fields__, status=400)
+
+
+def check_members(given: Iterable[str], known: Sequence[str], status: int = 422) -> None:
+    """Reject members that nothing reads: a misspelled one would silently ask for something else.
+
+    Args:
+        given: names of what a client sent.
+        known: names that there are.
+        status: of the problem.
+
+    Raises:
+        Problem: for the first name that is not known, with the nearest one that is.
+    """
+    for name in given:
+        if name not in known:
+            raise invalid(f"there is no member {name!r:.80}: {suggest(name, known)}", status)
 
 
 def convert(value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True) -> T:  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -28,6 +29,7 @@ logger = logging.getLogger("rlenv_serve")
 CLOSED = 499  # what logs say of a request whose client is gone
 KEY = "Idempotency-Key"
 KEY_LENGTH = 200
+ENDING = Problem(503, "ending", "the server ends, and this was not done in time: send it again, with the same Idempotency-Key if it had one", Retry_After="5", Connection="close")  # fmt: skip
 
 
 @define
@@ -99,6 +101,7 @@ class Endpoint:
         headers: of requests that it reads, with a line on each, for the document.
         query: parameters of the query, likewise.
         media: the types of a good answer.
+        head: a GET may also be asked for with HEAD; False where asking has an effect, or has no end.
     """
 
     method: str
@@ -116,6 +119,7 @@ class Endpoint:
     headers: dict[str, str] = field(factory=dict)
     query: dict[str, str] = field(factory=dict)
     media: tuple[str, ...] = (JSON,)
+    head: bool = True
     decoder: msgspec.json.Decoder[object] | None = field(default=Factory(lambda self: None if self.takes is None else msgspec.json.Decoder(self.takes), takes_self=True), init=False, repr=False, eq=False)  # fmt: skip
 
 
@@ -131,15 +135,28 @@ class Operation:
         started, request = time.perf_counter(), Request(scope, receive)
         status, what = CLOSED, f"{self.endpoint.method} {self.endpoint.path}"
         try:
-            found = await result_or_problem(self._answered(request), what)
-            response = found.response() if isinstance(found, Problem) else found
+            response = await self._response(request, what)
             status = response.status_code
             await response(scope, receive, send)
         except ClientDisconnect:
             logger.debug("%s: the client is gone", what)
+        except asyncio.CancelledError:
+            if not self.server.is_ending():
+                raise
+            logger.warning("%s: its answer was cut off, since the server ends", what)
         finally:
             seconds = time.perf_counter() - started
             self.server.metrics.request(self.endpoint.tag, self.endpoint.path, status, seconds)
+
+    async def _response(self, request: Request, what: str) -> Response:
+        try:
+            found = await result_or_problem(self._answered(request), what)
+        except asyncio.CancelledError:
+            # Uvicorn cancels what still runs when its grace is over.
+            if not self.server.is_ending():
+                raise
+            found = ENDING
+        return found.response() if isinstance(found, Problem) else found
 
     async def _answered(self, request: Request) -> Response:
         endpoint, server = self.endpoint, self.server
@@ -156,4 +173,7 @@ class Operation:
 
 def route(server: Server, endpoint: Endpoint) -> Route:
     """The endpoint as a route of Starlette."""
-    return Route(endpoint.path, Operation(server, endpoint), methods=[endpoint.method])
+    made = Route(endpoint.path, Operation(server, endpoint), methods=[endpoint.method])
+    if not endpoint.head and made.methods:
+        made.methods.discard("HEAD")  # which Starlette adds to each GET
+    return made

@@ -10,7 +10,7 @@ from rlenv import Task
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
-from rlenv_serve.http.body import is_deep
+from rlenv_serve.http.body import check_members, convert, is_deep
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.sessions import Action, Answer, Session
 from rlenv_serve.sessions.actions import call, say, text_of
@@ -19,11 +19,13 @@ from rlenv_serve.tools import ENDED, error_of, harness_of
 
 LIST_TOOLS, CALL_TOOL = "list_tools", "call_tool"
 SAID = ("answer", "message")
+VALUE = "value"  # of a game
+METADATA = "metadata"  # that the actions of official clients have, and nothing reads
 TRAIN = "train"
 
 
 class Reset(msgspec.Struct):
-    """The data of ``reset``; other fields are left alone.
+    """The data of ``reset``.
 
     Args:
         task_id: of the task; without one, ``seed`` picks it.
@@ -31,12 +33,30 @@ class Reset(msgspec.Struct):
             a seed it is any.
         split: of the tasks that the seed picks from; by default ``train``, and all where there is none of that name.
         episode_id: what the client calls the episode.
+        any_action: whatever object a step brings is an action, and none is an error.  For clients that send the objects
+            that a policy writes, as the taskset of ``verifiers`` does: an error would leave the episode unscored,
+            whenever the policy likes.
     """
 
     task_id: str | None = None
     seed: Seed | None = None
     split: str | None = None
     episode_id: Name | None = None
+    any_action: bool = False
+
+
+def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
+    """What the data of ``reset`` asks for; a reference to a task, as other routes give it, is such data.
+
+    Raises:
+        Problem: 422 for data that is not, and for members that there are not: a misspelled ``task_id`` would play any
+            task.
+    """
+    known = Reset.__struct_fields__
+    if "mac" in data and isinstance(data.get("task_id"), str):
+        known = (*known, *served.spec(served.task(str(data["task_id"]))))
+    check_members(data, known)
+    return convert(data, Reset)
 
 
 def task_of(served: Served, asked: Reset) -> tuple[Task, int]:
@@ -56,11 +76,26 @@ def task_of(served: Served, asked: Reset) -> tuple[Task, int]:
     return tasks[seed % len(tasks)], seed
 
 
-def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
-    """The action that the data of ``step`` is.
+def check_action(served: Served, data: Mapping[str, object]) -> None:
+    """Reject data of ``step`` whose members are none of the environment's forms of an action, as the program that sends
+    it has a mistake: as a message, it would end the episode with 0.
 
-    Trainers send what a policy wrote, so that every object is an action: one that is none of the forms is a message with
-    its JSON as text.  An error would leave the episode unscored, whenever the policy likes.
+    Raises:
+        Problem: 422 for members that there are not, or where what is needed lacks.
+    """
+    fields = ["tool_name"] if "type" in data or "tool_name" in data else [*SAID]
+    if fields == [*SAID] and harness_of(served).user is not None:
+        fields.append(VALUE)
+    others = ("type", "arguments") if fields == ["tool_name"] else ()
+    check_members(data, (*fields, *others, METADATA))
+    if not any(name in data for name in fields):
+        raise invalid(f"an action needs {' or '.join(fields)}: GET /openenv/{served.name}/schema says what it is")  # fmt: skip
+    if data.get("type", CALL_TOOL) != CALL_TOOL:
+        raise invalid(f"no action has the type {data['type']!r:.80}; there are {CALL_TOOL} and {LIST_TOOLS}")  # fmt: skip
+
+
+def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
+    """The action that the data of ``step`` is; an object that is none of the forms is a message with its JSON as text.
 
     Args:
         served: the environment.
@@ -76,8 +111,8 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
     for key in SAID:
         if key in data:
             return say(data[key])
-    if "value" in data and harness_of(served).user is not None:
-        return Action("value", value=data["value"])
+    if VALUE in data and harness_of(served).user is not None:
+        return Action("value", value=data[VALUE])
     return say(data)
 
 

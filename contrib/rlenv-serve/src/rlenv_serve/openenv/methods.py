@@ -9,7 +9,7 @@ from rlenv_serve.http.problems import Problem
 from rlenv_serve.jsonrpc import INVALID_PARAMS, Method, Params
 from rlenv_serve.keys import Tenant
 from rlenv_serve.server import Server
-from rlenv_serve.tools import ENDED, called, result, tools_of
+from rlenv_serve.tools import ENDED, called, check_tool, result, tools_of
 
 from .sessions import OpenEnvSession
 
@@ -47,6 +47,8 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
 
     async def call_tool(params: Params) -> object:
         asked, action = own or await session(params), called(params, server.limits.depth)
+        if asked.episode and not asked.any_action:
+            await check_tool(server.sessions, tenant, asked.episode, params["name"])
         answer = await server.openenv.step(asked, action)
         # Official clients return ``data``, where there is any.
         told = result(answer)

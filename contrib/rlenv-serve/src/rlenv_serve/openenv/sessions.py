@@ -31,6 +31,7 @@ class OpenEnvSession:
         own: a WebSocket made it for itself.
         episode: the id of its episode, None before the first ``reset``.
         name: what the client calls the episode.
+        any_action: whatever object a step brings is an action, as the last ``reset`` said.
         used: when, as of ``time.monotonic``.
     """
 
@@ -41,6 +42,7 @@ class OpenEnvSession:
     own: bool
     episode: str | None = None
     name: str | None = None
+    any_action: bool = False
     used: float = field(factory=time.monotonic)
 
 
@@ -98,6 +100,7 @@ class OpenEnvSessions:
             try:
                 begun = await self._sessions.begin(session.tenant, session.served, task, seed=seed)
                 session.episode, session.name = begun.id, asked.episode_id
+                session.any_action = asked.any_action
                 return begun
             except Problem as problem:
                 if problem.code != FULL or not await self._make_room(session.tenant):

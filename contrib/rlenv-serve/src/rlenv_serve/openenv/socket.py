@@ -11,7 +11,6 @@ from attrs import frozen
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from rlenv_serve.http.body import convert
 from rlenv_serve.http.origin import check_origin
 from rlenv_serve.http.problems import Problem, invalid, result_or_problem
 from rlenv_serve.http.watch import Watch
@@ -19,7 +18,16 @@ from rlenv_serve.jsonrpc import respond
 from rlenv_serve.server import Server
 from rlenv_serve.tools import tools_of
 
-from .actions import LIST_TOOLS, Reset, action_of, first_seen, observation, stepped, tool_of
+from .actions import (
+    LIST_TOOLS,
+    action_of,
+    check_action,
+    first_seen,
+    observation,
+    reset_of,
+    stepped,
+    tool_of,
+)
 from .frames import error_frame, frame, read_frame
 from .methods import methods
 from .sessions import OpenEnvSession
@@ -71,12 +79,16 @@ class Player:
         return frame("observation", await (self._reset if kind == "reset" else self._step)(data))
 
     async def _reset(self, data: Mapping[str, object]) -> object:
-        return first_seen(await self.server.openenv.reset(self.session, convert(data, Reset)))
+        return first_seen(
+            await self.server.openenv.reset(self.session, reset_of(self.session.served, data))
+        )
 
     async def _step(self, data: Mapping[str, object]) -> object:
         session = self.session
         if data.get("type") == LIST_TOOLS:
             return observation(await tools_of(self.server.sessions, session.tenant, session.served, session.episode, "input_schema"))  # fmt: skip
+        if not session.any_action:
+            check_action(session.served, data)
         action = action_of(session.served, data, self.server.limits.depth)
         return stepped(tool_of(data), await self.server.openenv.step(session, action))
 

@@ -24,13 +24,13 @@ from .tasks import at, environment, in_split
 SID = "X-Session-ID"
 
 
-class NewSession(msgspec.Struct):
+class NewSession(msgspec.Struct, forbid_unknown_fields=True):
     """What a session begins with; ``env`` is of the platform, and empty."""
 
     env: dict[str, object] | None = None
 
 
-class NewEnvironment(msgspec.Struct):
+class NewEnvironment(msgspec.Struct, forbid_unknown_fields=True):
     """Which task a session has: a reference that the server gave, or a split and an index."""
 
     task_spec: object = None
@@ -38,6 +38,8 @@ class NewEnvironment(msgspec.Struct):
     index: int | None = None
     env_name: str | None = None
     toolset_name: str | None = None
+    # Clients of `ors-sdk` may send them here too; they are dropped, as those of the header are.
+    secrets: dict[str, str] | None = None
 
 
 async def create_session(call: Call) -> object:

@@ -12,6 +12,7 @@ from rlenv_cli.scores import verdict_from_dict, verdict_to_dict
 from rlenv_plugin_agent import Step
 
 from rlenv_serve.http.answers import encode
+from rlenv_serve.keys import Tenant, sees_private
 from rlenv_serve.state.journal import Kept
 
 
@@ -68,13 +69,9 @@ def decode_verdict(kept: bytes) -> Verdict:
     return verdict_from_dict(json.loads(kept))
 
 
-def stage_rows(verdict: Verdict, *, private: bool = False) -> list[dict[str, object]]:
-    """The stages of a verdict, as an answer has them.
-
-    Args:
-        verdict: whole.
-        private: for the operator: with what only the operator may see.
-    """
+def stage_rows(verdict: Verdict, tenant: Tenant) -> list[dict[str, object]]:
+    """The stages of a verdict, as an answer to this tenant has them."""
+    private = sees_private(tenant)
     return [_stage(result, private=private) for result in verdict.results]
 
 

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Begun
 
 logger = logging.getLogger("rlenv_serve")
-FINISHED, FULL = "episode_finished", "too_many_episodes"
+FINISHED, FULL, LOST = "episode_finished", "too_many_episodes", "episode_lost"
 
 
-def lost(why: str) -> Problem:
-    """410."""
-    return Problem(410, "episode_lost", f"the episode was interrupted and {why}: begin another")
+class EpisodeLost(Problem):
+    """410: an episode that cannot go on.
+
+    Args:
+        why: as a client is told, behind "the episode was interrupted and".
+        final: no server can go on with it, also none that has another version of the environment.
+    """
+
+    def __init__(self, why: str, *, final: bool = False) -> None:
+        super().__init__(410, LOST, f"the episode was interrupted and {why}: begin another")
+        self.why, self.final = why, final
+
+
+def full(limit: int, oldest: Sequence[str], count: int) -> Problem:
+    """429: a tenant has as many open episodes as it may have.
+
+    Args:
+        limit: how many it may have.
+        oldest: ids of open ones, the oldest first.
+        count: how many there are.
+    """
+    more = f" and {count - len(oldest):,} more" if count > len(oldest) else ""
+    told = f"a tenant has at most {limit:,} open episodes: end or DELETE some (the oldest are {', '.join(oldest)}{more}), or start the server with --limit episodes=NUMBER"  # fmt: skip
+    return Problem(429, FULL, told, Retry_After="5")
 
 
 def failed(begun: Begun, why: object) -> Problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 from rlenv import VerifierFault
@@ -11,11 +12,11 @@ from rlenv_plugin_agent import Episode
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem
-from rlenv_serve.state.journal import Entry, Journal, Taken
+from rlenv_serve.state.journal import Begun, Taken
 
 from .actions import Action
 from .answers import Answer
-from .problems import failed, lost
+from .problems import EpisodeLost, failed
 from .session import Session
 
 logger = logging.getLogger("rlenv_serve")
@@ -23,32 +24,45 @@ logger = logging.getLogger("rlenv_serve")
 SECONDS = re.compile(r'\A({"error": {"type": ".*), "seconds": [0-9.e-]+(?=}}\Z)', re.DOTALL)
 
 
-async def replayed(entry: Entry, served: Served | None, journal: Journal) -> Session:
+def lost_reason(begun: Begun, served: Served | None) -> str:
+    """Why an open episode cannot go on in this process; "" where it can, as far as its beginning tells.
+
+    Args:
+        begun: the episode.
+        served: its environment, None where the server has it no longer.
+    """
+    if served is None:
+        return "its environment is no longer served"
+    if served.env.fingerprint != begun.fingerprint:
+        return "its environment has changed"
+    try:
+        task = served.task(begun.task)
+    except Problem:
+        return "its task is no longer there"
+    return "" if served.digest(task) == begun.task_digest else "its task has changed"
+
+
+async def replayed(begun: Begun, served: Served | None, steps: Sequence[Taken]) -> Session:
     """The episode in the state after its last accepted step.
 
     Args:
-        entry: what the journal has of it.
+        begun: how it began.
         served: its environment, None where the server has it no longer.
-        journal: for its steps.
+        steps: that it took, as the journal has them.
 
     Raises:
         Problem: 410 when the environment or the task has changed, or answers otherwise than it did; 503 when it cannot
             begin now.
     """
-    begun = entry.begun
-    if served is None or served.env.fingerprint != begun.fingerprint:
-        raise lost("its environment has changed")
-    try:
-        task = served.task(begun.task)
-    except Problem:
-        raise lost("its task is no longer there") from None
-    if served.digest(task) != begun.task_digest:
-        raise lost("its task has changed")
+    if why := lost_reason(begun, served):
+        raise EpisodeLost(why)
+    assert served is not None
+    task = served.task(begun.task)
     session = Session(begun, served, Episode(served.env))
     try:
         given, info = await session.episode.areset(task, begun.seed)
         session.first = Answer(0, [{**each} for each in given], info.get("observation"))
-        for taken in await journal.steps(begun.id):
+        for taken in steps:
             await _again(session, taken)
     except BaseException as error:
         await session.close()
@@ -68,7 +82,7 @@ async def _again(session: Session, taken: Taken) -> None:
     found = Answer.of(taken.number, step, session.episode.verdict, session.episode.stop)
     if _timeless(found) != _timeless(Answer.decoded(taken.answer)):
         logger.warning("episode %s: step %s was answered otherwise when it was replayed", session.id, taken.number)  # fmt: skip
-        raise lost("its environment answers otherwise than it did")
+        raise EpisodeLost("its environment answers otherwise than it did", final=True)
     session.taken.append(taken)
 
 

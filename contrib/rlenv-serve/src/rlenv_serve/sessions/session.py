@@ -84,6 +84,11 @@ class Session:
             logger.warning("episode %s of %s cannot be closed: %r", self.id, self.begun.environment, error)  # fmt: skip
 
 
+def asked_for(begun: Begun) -> tuple[object, ...]:
+    """What a client asked for when it began an episode; the same for a request that is sent again."""
+    return begun.environment, begun.task, begun.seed, begun.agent
+
+
 def answered(steps: Sequence[Taken], action: Action, key: str) -> Answer | None:
     """The answer to the same step, where a request with this idempotency key took it before.
 

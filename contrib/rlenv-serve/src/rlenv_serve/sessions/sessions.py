@@ -24,10 +24,12 @@ from rlenv_serve.state.journal import Begun, Entry, Journal, Taken
 from rlenv_serve.trajectories.archive import Archive
 
 from .actions import END, Action
+from .admission import Admission
 from .answers import Answer, decode_verdict
-from .problems import FINISHED, FULL, failed, reused
+from .lost import end_of_lost, is_lost, reason_of
+from .problems import FINISHED, LOST, EpisodeLost, failed, reused
 from .replay import replayed
-from .session import Session, answered
+from .session import Session, answered, asked_for
 
 T = TypeVar("T")
 logger = logging.getLogger("rlenv_serve")
@@ -74,6 +76,7 @@ class Sessions:
     ) -> None:
         self._catalog, self._journal, self._limits, self._metrics = catalog, journal, limits, metrics  # fmt: skip
         self._archive, self.turns = archive, Turns(limits)
+        self.admission = Admission(catalog, journal, limits.episodes)
         self._live: dict[str, Session] = {}
         metrics.episodes.set_function(lambda: len(self._live))
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -92,8 +95,8 @@ class Sessions:
         ``id`` is 32 hex digits that the caller drew, for a protocol whose sessions have ids before they have tasks.
 
         Raises:
-            Problem: 429 for too many open episodes, or requests that wait; 503 when it cannot begin; 409 when the key was used for another one, or
-                its episode has ended.
+            Problem: 429 for too many open episodes, or requests that wait; 503 when it cannot begin; 409 when the key was
+                used for another one.
         """
         begun = Begun(id or token_hex(16), tenant.name, served.name, served.env.fingerprint, str(task.id), served.digest(task), seed, agent, time.time(), key)  # fmt: skip
         async with self.turns.of(tenant.name):
@@ -128,6 +131,11 @@ class Sessions:
         found = await self._journal.find(id)
         return found if found and found.begun.tenant == tenant.name else None
 
+    async def owner(self, tenant: Tenant, id: str) -> Tenant:  # noqa: A002 - as above
+        """The tenant in whose name this one may look at an episode and end it: an operator, that of the episode."""
+        found = await self._journal.find(id) if tenant.operator else None
+        return Tenant(found.begun.tenant) if found else tenant
+
     async def step(self, tenant: Tenant, id: str, action: Action, *, key: str = "") -> Answer:  # noqa: A002 - as above
         """The policy acts.  The answer is in the journal when this returns; a client that goes away ends nothing.
 
@@ -158,13 +166,17 @@ class Sessions:
                     raise
             entry = await self.entry(tenant, id)
         assert entry.ended is not None
+        if is_lost(entry):
+            raise EpisodeLost(reason_of(entry))
         return entry, decode_verdict(entry.ended.verdict)
 
-    async def delete(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
-        """Forget an episode of this tenant; one that is not there is forgotten already."""
-        if await self.find(tenant, id):
-            await self._journal.remove(id)
-            start_aside(self._removed(id), self._running)
+    async def delete(self, tenant: Tenant, id: str) -> bool:  # noqa: A002 - as above
+        """Forget an episode of this tenant; False where there is none."""
+        if not await self.find(tenant, id):
+            return False
+        await self._journal.remove(id)
+        start_aside(self._removed(id), self._running)
+        return True
 
     async def forget(self, tenant: Tenant, id: str) -> None:  # noqa: A002 - as above
         """Forget an open episode whose client is gone; one that has ended stays."""
@@ -207,18 +219,27 @@ class Sessions:
     async def _begin(self, tenant: Tenant, begun: Begun) -> Session:
         """The journal has it first, so that episodes that hang while they begin count to the limit of their tenant."""
         async with self._alone(begun.id):
-            kept = await self._journal.begin(begun, self._limits.episodes)
-            if kept is None:
-                raise Problem(429, FULL, f"a tenant has at most {self._limits.episodes:,} open episodes: end or delete one", Retry_After="5")  # fmt: skip
+            kept = await self.admission.begin(begun)
             if kept.id == begun.id:
                 try:
                     return await self._brought_back(Entry(begun, 0))
                 except BaseException:
                     await self._journal.remove(begun.id)
                     raise
-        if (kept.environment, kept.task, kept.seed) != (begun.environment, begun.task, begun.seed):
+        if asked_for(kept) != asked_for(begun):
             raise reused()
-        return await self.get(tenant, kept.id)
+        try:
+            return await self.get(tenant, kept.id)
+        except Problem as problem:
+            if problem.code != FINISHED:
+                raise
+        return await self._begun_again(kept)
+
+    async def _begun_again(self, begun: Begun) -> Session:
+        """An episode that has ended, as it was when it began: what the same request is answered once more."""
+        session = await self._replayed(begun, ())
+        await session.close()
+        return session
 
     async def _refreshed(self, tenant: Tenant, id: str) -> Session:  # noqa: A002 - the field's name
         """The episode as the journal has it, from memory if that is so when the step that runs has ended."""
@@ -230,6 +251,8 @@ class Sessions:
                     if not entry.ended and len(session.taken) == entry.steps:
                         return session
                     await self._let_go(session)
+            if is_lost(entry):
+                raise EpisodeLost(reason_of(entry))
             if entry.ended is not None:
                 # A policy may read it, so it does not say how.
                 raise Problem(409, FINISHED, "the episode has ended: begin another")
@@ -240,13 +263,17 @@ class Sessions:
         return self._opening.get(id) or self._opening.setdefault(id, asyncio.Lock())
 
     async def _brought_back(self, entry: Entry) -> Session:
-        served = self._catalog.get(entry.begun.environment)
-        try:
-            session = await asyncio.wait_for(replayed(entry, served, self._journal), self._limits.deadline)  # fmt: skip
-        except TimeoutError:
-            raise failed(entry.begun, f"it took more than {self._limits.deadline:g} s") from None
-        self._live[entry.begun.id] = session
+        begun = entry.begun
+        steps = await self._journal.steps(begun.id) if entry.steps else ()
+        self._live[begun.id] = session = await self._replayed(begun, steps)
         return session
+
+    async def _replayed(self, begun: Begun, steps: Sequence[Taken]) -> Session:
+        playing = replayed(begun, self._catalog.get(begun.environment), steps)
+        try:
+            return await asyncio.wait_for(playing, self._limits.deadline)
+        except TimeoutError:
+            raise failed(begun, f"it took more than {self._limits.deadline:g} s") from None
 
     async def _step(self, tenant: Tenant, id: str, action: Action, key: str) -> Answer:  # noqa: A002 - as above
         for attempt in range(ATTEMPTS):
@@ -257,9 +284,12 @@ class Sessions:
                 if session is None or session.begun.tenant != tenant.name:
                     session = await self.get(tenant, id)
             except Problem as problem:
-                kept = await self._journal.steps(id) if problem.code == FINISHED and key else ()
+                is_over = problem.code in (FINISHED, LOST)
+                kept = await self._journal.steps(id) if is_over and key else ()
                 if old := answered(kept, action, key):
                     return old
+                if isinstance(problem, EpisodeLost) and problem.final:
+                    await self._end_lost(tenant, id, problem.why)
                 raise
             async with session.lock:
                 if self._live.get(id) is not session:  # it was let go of while this waited
@@ -293,6 +323,12 @@ class Sessions:
             await self._let_go(session)
             await asyncio.wait([start_aside(self._archive.bring(), self._running)], timeout=ARCHIVE)
         return answer
+
+    async def _end_lost(self, tenant: Tenant, id: str, why: str) -> None:  # noqa: A002 - as above
+        """End an episode that no server can go on with, so that it counts as open no longer."""
+        entry = await self.find(tenant, id)
+        if entry and not entry.ended:
+            await self._journal.commit(id, *end_of_lost(entry, why))
 
     async def _removed(self, id: str) -> None:  # noqa: A002 - as above
         async with self._alone(id):  # it may still begin

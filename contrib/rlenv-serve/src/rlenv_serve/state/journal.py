@@ -156,6 +156,12 @@ class Journal(Protocol):
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """Forget an episode."""
 
+    async def open_of(self, tenant: str) -> Sequence[Entry]:
+        """The open episodes of a tenant, the oldest first."""
+
+    async def probe(self) -> None:
+        """Write something that changes no episode: it fails where other writes do, as on a full disk."""
+
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
         """The episodes that began last, of this tenant or of all, the newest first; as ``find`` has them."""
 

@@ -101,6 +101,13 @@ class MemoryJournal:
             self._open.pop(id, None)
             self._size -= self._ended.pop(id, 0)
 
+    async def open_of(self, tenant: str) -> Sequence[Entry]:
+        """As of ``Journal``."""
+        return [self._kept[id_].entry for id_, owner in self._open.items() if owner == tenant]
+
+    async def probe(self) -> None:
+        """As of ``Journal``; memory can always be written."""
+
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
         """As of ``Journal``."""
         found = [each for each in self._kept.values() if tenant in (None, each.begun.tenant)]

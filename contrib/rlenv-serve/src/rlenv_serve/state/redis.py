@@ -27,7 +27,7 @@ EXPIRED = 100  # episodes that one script removes
 VERSION = b"2"
 PREFIX = "rlenv:"
 FIELDS = ("begun", "steps", "stop", "verdict")
-NAMES = {"begin": scripts.BEGIN, "commit": scripts.COMMIT, "remove": scripts.REMOVE, "expire": scripts.EXPIRE, "recent": scripts.RECENT, "clock": scripts.CLOCK}  # fmt: skip
+NAMES = {"begin": scripts.BEGIN, "commit": scripts.COMMIT, "remove": scripts.REMOVE, "expire": scripts.EXPIRE, "recent": scripts.RECENT, "open": scripts.OPEN, "clock": scripts.CLOCK}  # fmt: skip
 Fields = tuple[bytes | None, bytes | None, bytes | None, bytes | None]
 _pack = msgspec.msgpack.Encoder().encode
 _begun = msgspec.msgpack.Decoder(Begun).decode
@@ -98,6 +98,15 @@ class RedisJournal:
     async def remove(self, id: str) -> None:  # noqa: A002 - as above
         """As of ``Journal``."""
         await self._run("remove", id)
+
+    async def open_of(self, tenant: str) -> Sequence[Entry]:
+        """As of ``Journal``."""
+        found = cast("list[Fields]", await self._run("open", tenant, *FIELDS))
+        return [each for row in found if (each := _entry(row))]
+
+    async def probe(self) -> None:
+        """As of ``Journal``."""
+        await self._ask("SET", f"{self._prefix}probe", 1)
 
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
         """As of ``Journal``."""

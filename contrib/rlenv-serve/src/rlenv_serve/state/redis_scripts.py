@@ -76,6 +76,18 @@ end
 return found
 """
 
+OPEN = """
+local tenant = ARGV[1]
+local numbers, found = {}, {}
+local ids = redis.call('SMEMBERS', 'rlenv:o:' .. tenant)
+for _, id in ipairs(ids) do numbers[id] = tonumber(redis.call('ZSCORE', 'rlenv:n', id)) end
+table.sort(ids, function(one, other) return numbers[one] < numbers[other] end)
+for _, id in ipairs(ids) do
+  table.insert(found, redis.call('HMGET', 'rlenv:e:' .. id, unpack(ARGV, 2)))
+end
+return found
+"""
+
 CLOCK = """
 local last = redis.call('ZRANGE', 'rlenv:w', 0, 0, 'REV', 'WITHSCORES')
 return string.format('%.6f', math.max(tonumber(redis.call('GET', 'rlenv:clock') or '0'), tonumber(last[2] or '0')))

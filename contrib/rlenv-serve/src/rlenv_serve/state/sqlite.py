@@ -115,6 +115,15 @@ class SqliteJournal:
         """As of ``Journal``."""
         await self._written(lambda link: _remove(link, OF_ID, id))
 
+    async def open_of(self, tenant: str) -> Sequence[Entry]:
+        """As of ``Journal``."""
+        query = f"{ENTRY} WHERE tenant = ? AND stop IS NULL ORDER BY number"
+        return [_entry(row) for row in await self._read(query, tenant)]
+
+    async def probe(self) -> None:
+        """As of ``Journal``."""
+        await self._written(lambda link: _tell_clock(link, self._age))
+
     async def recent(self, tenant: str | None, limit: int) -> Sequence[Entry]:
         """As of ``Journal``."""
         where, given = ("", ()) if tenant is None else ("WHERE tenant = ?", (tenant,))
@@ -306,7 +315,14 @@ def _remove(link: sqlite3.Connection, which: str, *given: object) -> int:
     return len(rows)
 
 
-def _expire(link: sqlite3.Connection, age: Age, keep: float) -> int:
-    (now,) = link.execute("UPDATE clock SET seconds = max(seconds, ?) RETURNING seconds", (age.now(),)).fetchone()  # fmt: skip
+def _tell_clock(link: sqlite3.Connection, age: Age) -> float:
+    """Write how long servers have run.  SQLite leaves a row with the same values unwritten; this one is always another."""
+    query = "UPDATE clock SET seconds = max(seconds, ?) RETURNING seconds"
+    (now,) = link.execute(query, (age.now(),)).fetchone()
     age.at_least(now)
+    return float(now)
+
+
+def _expire(link: sqlite3.Connection, age: Age, keep: float) -> int:
+    now = _tell_clock(link, age)
     return _remove(link, OLD, now - keep, EXPIRED)

@@ -9,6 +9,7 @@ from rlenv_cli.scores import verdict_from_dict
 from rlenv_plugin_agent import Rollout
 from rlenv_plugin_agent.records import to_row
 
+from rlenv_serve.keys import Tenant, sees_private
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
 from rlenv_serve.state.journal import Begun, Kept
 
@@ -62,11 +63,13 @@ class Finished(Kept):
         """All but the rollout."""
         return {name: value for name, value in asdict(self).items() if name != "rollout"}
 
-    def told(self, *, operator: bool) -> dict[str, object]:
-        """The whole, as a tenant may see it, or the operator."""
+    def told(self, tenant: Tenant) -> dict[str, object]:
+        """The whole, as this tenant may see it."""
         row = json.loads(self.rollout)
-        stages = stage_rows(verdict_from_dict(row["verdict"]), private=operator)
-        task = row["task"] if operator else {"id": row["task"].get("id"), "prompt": row["task"].get("prompt")}  # fmt: skip
+        stages = stage_rows(verdict_from_dict(row["verdict"]), tenant)
+        task = row["task"]
+        if not sees_private(tenant):
+            task = {"id": task.get("id"), "prompt": task.get("prompt")}
         return {**self.summary(), "task_row": task, "messages": row["messages"], "trace": row["trace"], "stages": stages}  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from attrs import asdict, fields
 from rlenv import InputError
 from rlenv_cli.console import one_line
 
+from rlenv_serve.keys import LOCAL_OPERATOR
+
 from .finished import Finished
 
 if TYPE_CHECKING:
@@ -72,7 +74,8 @@ def profile(rows: Iterable[Finished], mark: float) -> tuple[list[str], list[Row]
 
 def compare(first: Finished, second: Finished) -> tuple[list[str], list[Row]]:
     """Two trajectories beside each other: what they came to, and message by message."""
-    sides = first.told(operator=True), second.told(operator=True)
+    # Who can open the store can read all of it.
+    sides = first.told(LOCAL_OPERATOR), second.told(LOCAL_OPERATOR)
     names = ("environment", "task", "agent", "stop", "reward", *MEASURES)
     rows: list[Row] = [(name, *(each[name] for each in sides)) for name in names]
     scores = [{stage["stage"]: stage["score"] for stage in each["stages"]} for each in sides]  # type: ignore[attr-defined] # as `told` makes it

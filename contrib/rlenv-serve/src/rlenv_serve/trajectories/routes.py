@@ -32,7 +32,7 @@ async def one(call: Call) -> object:
     found = await call.server.archive.store.find(call.path["id"], _scope(call.tenant))
     if found is None:
         raise not_found(f"there is no trajectory {call.path['id']!r:.80}")
-    return found.told(operator=call.tenant.operator)
+    return found.told(call.tenant)
 
 
 async def watch(call: Call) -> object:
@@ -61,6 +61,6 @@ def _scope(tenant: Tenant) -> str | None:
 
 ENDPOINTS: Sequence[Endpoint] = (
     Endpoint("GET", "/trajectories", listed, "The newest trajectories", tag="trajectories", errors=(422,), query=QUERY),
-    Endpoint("GET", "/trajectories/watch", watch, "Each trajectory when its episode ends, as server-sent events", tag="trajectories", errors=(422,), headers={"Last-Event-ID": "continues after this event"}, media=("text/event-stream",)),
+    Endpoint("GET", "/trajectories/watch", watch, "Each trajectory when its episode ends, as server-sent events", tag="trajectories", errors=(422,), headers={"Last-Event-ID": "continues after this event"}, media=("text/event-stream",), head=False),
     Endpoint("GET", "/trajectories/{id}", one, "One trajectory", tag="trajectories", errors=(404,)),
 )  # fmt: skip

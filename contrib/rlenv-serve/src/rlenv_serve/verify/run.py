@@ -12,7 +12,7 @@ from starlette.types import Receive
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.answers import encode
 from rlenv_serve.http.watch import Watch
-from rlenv_serve.keys import Tenant
+from rlenv_serve.keys import Tenant, sees_private
 from rlenv_serve.sessions.answers import fault_kind, stage_rows
 
 from .requests import Item, Job, VerifyResult, jobs
@@ -104,8 +104,8 @@ class Run:
         """One result, as the tenant may see it."""
         verdict, value = self.verdicts[index], self.verdicts[index].value
         passed = None if value is None else value >= self.served.env.pass_mark
-        rows = stage_rows(verdict, private=self.tenant.operator)
-        message = verdict.fault.message if self.tenant.operator and verdict.fault else ""
+        rows = stage_rows(verdict, self.tenant)
+        message = verdict.fault.message if sees_private(self.tenant) and verdict.fault else ""
         return VerifyResult(self.jobs[index].id, value, passed, fault_kind(verdict) or None, rows, verdict.fingerprint, message)  # fmt: skip
 
     async def encoded(self) -> list[bytes]:

@@ -14,6 +14,7 @@ from rlenv_serve.catalog import stages
 from rlenv_serve.episodes.routes import state_of
 from rlenv_serve.http.endpoint import Call, Endpoint
 from rlenv_serve.http.problems import not_found
+from rlenv_serve.keys import sees_private
 
 KINDS = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript", "views.js": "text/javascript"}  # fmt: skip
 HEADERS = {
@@ -38,21 +39,38 @@ async def asset(call: Call) -> object:
 
 async def environments(call: Call) -> object:
     """Each environment with its parts: tasks (T), harness (H), verifier (V), state (S) and configuration (C).  All but T are the operator's."""
-    operator, catalog = call.tenant.operator, call.server.catalog
-    return {"environments": [{"name": each.name, "fingerprint": each.env.fingerprint, "parts": _parts(each.env, operator=operator)} for each in catalog.values()]}  # fmt: skip
+    private = sees_private(call.tenant)
+    rows = [
+        {
+            "name": each.name,
+            "fingerprint": each.env.fingerprint,
+            "parts": _parts(each.env, private=private),
+        }
+        for each in call.server.catalog.values()
+    ]
+    return {"environments": rows}
 
 
 async def episodes(call: Call) -> object:
     """The newest episodes of this tenant, or of all for an operator."""
-    tenant = call.tenant
+    tenant, admission = call.tenant, call.server.sessions.admission
     found = await call.server.journal.recent(None if tenant.operator else tenant.name, RECENT)
-    return {"episodes": [{**asdict(state_of(each)), "environment": each.begun.environment, "agent_id": each.begun.agent, "began": each.begun.created} for each in found]}  # fmt: skip
+    rows = [
+        {
+            **asdict(state_of(each, admission)),
+            "environment": each.begun.environment,
+            "agent_id": each.begun.agent,
+            "began": each.begun.created,
+        }
+        for each in found
+    ]
+    return {"episodes": rows}
 
 
-def _parts(env: Environment, *, operator: bool) -> dict[str, str]:
+def _parts(env: Environment, *, private: bool) -> dict[str, str]:
     splits = Counter(task.split for task in env.tasks)
     told = {"T": ", ".join(f"{split}: {n:,}" for split, n in splits.items()) or "no tasks"}
-    if not operator:
+    if not private:
         return told
     told |= {"H": "single-turn", "V": "\n".join(stages(env.slots)), "S": "none", "C": ""}
     for name, table in env.tables.items():

@@ -1,0 +1,71 @@
+"""Episodes that cannot go on: how the journal keeps that one was ended for this, and what clients are told of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import frozen
+from rlenv import Fault, Verdict
+
+from rlenv_serve.state.journal import Ended, Entry, Taken
+
+from .actions import END
+from .admission import Admission
+from .answers import Answer, decode_verdict, encode_verdict
+
+STOP = "lost"  # of an episode that was ended because it cannot go on
+
+
+@frozen
+class Status:
+    """What has become of an episode.
+
+    Args:
+        name: ``open``, ``done`` or ``lost``.
+        steps: that were accepted.
+        stop: why it ended; None while it is open.
+        reason: why it is lost; None where it is not.
+    """
+
+    name: Literal["open", "done", "lost"]
+    steps: int
+    stop: str | None = None
+    reason: str | None = None
+
+
+def is_lost(entry: Entry) -> bool:
+    """Whether an episode was ended because no server could go on with it."""
+    return entry.ended is not None and entry.ended.stop == STOP
+
+
+def reason_of(entry: Entry) -> str:
+    """Why such an episode could not go on."""
+    assert entry.ended is not None
+    fault = decode_verdict(entry.ended.verdict).fault
+    return fault.message if fault else ""
+
+
+def end_of_lost(entry: Entry, why: str) -> tuple[Taken, Ended]:
+    """The step and the end with which the journal keeps that an episode is lost.
+
+    Args:
+        entry: of the episode, which is open.
+        why: it cannot go on.
+    """
+    number, fault = entry.steps + 1, Fault(STOP, why)
+    verdict = Verdict(None, (), None, entry.begun.fingerprint, None, fault)
+    answer = Answer(number, done=True, stop=STOP, fault=STOP)
+    taken = Taken(number, END.encoded(), answer.encoded())
+    return taken, Ended(STOP, encode_verdict(verdict))
+
+
+def status_of(entry: Entry, admission: Admission) -> Status:
+    """What has become of an episode, as this process sees it."""
+    if is_lost(entry):
+        # Its last step is the end, which no client asked for.
+        return Status("lost", entry.steps - 1, STOP, reason_of(entry))
+    if entry.ended:
+        return Status("done", entry.steps, entry.ended.stop)
+    if reason := admission.reason(entry):
+        return Status("lost", entry.steps, None, reason)
+    return Status("open", entry.steps)
