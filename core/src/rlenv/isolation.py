@@ -37,10 +37,10 @@ class Isolation:
     """
 
     name: str = "jail"
-    options: Mapping[str, Any] = field(factory=dict)
+    options: Mapping[str, object] = field(factory=dict)
     minimum: str = "jail"
 
-    def adapter(self) -> Any:
+    def adapter(self) -> object:
         """The class of the adapter.
 
         Raises:
@@ -60,7 +60,7 @@ class Isolation:
         Raises:
             ConfigError: no plugin supplies the adapter, or what it declares is no tier.
         """
-        adapter = self.adapter()
+        adapter: Any = self.adapter()
         tier: Any = getattr(adapter, "tier", None)
         if tier is None or isinstance(tier, property):
             return None
@@ -121,5 +121,5 @@ class Isolation:
     def places(self) -> int:
         """How many programs run there at one time in this process."""
         given = os.environ.get("RLENV_SANDBOX_SLOTS", "")
-        chosen = self.options.get("places")
+        chosen: Any = self.options.get("places")
         return int(chosen or (given.isdecimal() and int(given)) or _PLACES)

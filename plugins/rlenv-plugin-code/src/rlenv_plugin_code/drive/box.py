@@ -112,7 +112,8 @@ class Box:
         Raises:
             ConfigError: no plugin supplies it.
         """
-        made: Sandbox = self.chosen.adapter()(**self.options)
+        make: Any = self.chosen.adapter()
+        made: Sandbox = make(**self.options)
         return made
 
     def profile(self, language: str) -> Profile:
