@@ -187,13 +187,20 @@ def test_everything_that_a_page_shows_runs(page: Path, laws: str, tmp_path: Path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, "utf-8")
     show(Reader(tmp_path, laws), shown, page.name)
-    assert paid_for_nothing(tmp_path) == []
+    assert paid_for_nothing(tmp_path, audited=shown_as_exploitable(page)) == []
 
 
-def paid_for_nothing(folder: Path) -> list[str]:
-    """The environment files of a page that pay a response of nothing in full."""
+def shown_as_exploitable(page: Path) -> set[str]:
+    """The environment files for which the page shows an audit that finds an exploit (status 1)."""
+    return set(re.findall(r"^rlenv audit (\S+\.toml) .*# status 1$", page.read_text("utf-8"), re.M))
+
+
+def paid_for_nothing(folder: Path, audited: set[str]) -> list[str]:
+    """The environment files of a page that pay a response of nothing in full, unless the page shows it."""
     found = []
     for path in sorted(folder.glob("*.toml")):
+        if path.name in audited:
+            continue
         try:
             env = Environment.from_file(path)
         except RlenvError:  # a page may show a mistake, or a file of another kind
