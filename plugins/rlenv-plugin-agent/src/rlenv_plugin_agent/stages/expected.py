@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from attrs import field, frozen
-from rlenv.authoring import Safe
+from rlenv.authoring import Safe, suggest
 
 from rlenv_plugin_agent.state.access import Cell
 from rlenv_plugin_agent.state.final import FinalState, Row, TableChange
@@ -18,6 +18,7 @@ from rlenv_plugin_agent.state.world import same
 
 ANY = {"any": True}
 EXECUTABLE = "executable"
+OF_FILE = ("sha256", "any", "absent", "link", "folder", EXECUTABLE)  # keys of what a file becomes
 Wanted: TypeAlias = Mapping[str, object]  # column → value, ANY or {"hex": "..."}
 
 
@@ -65,6 +66,25 @@ class Expected:
 
 # What it is; the share of what is expected that came, None where nothing is; how many changes are not expected.
 Share: TypeAlias = tuple[str, float | None, int]
+
+
+def problems_of_files(expected: Expected) -> Iterator[tuple[str, str]]:
+    """Where what a file becomes is written with keys that there are not: (place, problem) pairs.
+
+    Args:
+        expected: of a task.
+    """
+    for path, wanted in expected.files.items():
+        if isinstance(wanted, str):
+            continue
+        place = f"answer.files.{path}"
+        if not wanted:
+            yield place, f"expected a text or a table with one of {', '.join(OF_FILE)}"
+        for key in wanted.keys() - {*OF_FILE}:
+            yield f"{place}.{key}", suggest(key, OF_FILE, what="the keys are")
+        content = wanted.keys() & {*OF_FILE} - {EXECUTABLE}
+        if len(content) > 1:
+            yield place, f"{' and '.join(sorted(content))} exclude each other: keep one of them"
 
 
 def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], int]:
