@@ -217,3 +217,19 @@ def test_what_a_user_says_first_is_behind_the_parts_of_a_prompt() -> None:
 
     assert [each["role"] for each in given] == ["user", "user"]  # as the task has them
     assert given[-1]["content"] == "p\n\nseed 0"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"name": "add", "args": {"a": 2, "b": 3}, "id": "c1", "type": "tool_call"},  # LangChain
+        {"type": "function_call", "name": "add", "arguments": '{"a": 2, "b": 3}', "call_id": "c1"},
+        {"name": "add", "arguments": {"a": 2, "b": 3}},  # as models write them into their text
+    ],
+)
+def test_a_call_without_function_is_a_call(written: dict[str, object]) -> None:
+    left: list[object] = [{"content": "", "tool_calls": [written]}, "5"]
+    made = rollout(sums(), TASK, lambda *_: left.pop(0))
+
+    assert made.verdict.value == 1.0
+    assert made.trajectory.messages[2]["content"] == "5"
