@@ -12,10 +12,11 @@ import pytest
 from attrs import frozen
 from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.authoring import suggest
+from rlenv_plugin_agent.answers import answer_calls
 from rlenv_plugin_agent.tools import calling, results
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.tools.errors import ERROR, ToolError
 from rlenv_plugin_agent.tools.tool import Function, Tool, tool
 
 
@@ -238,3 +239,22 @@ def test_a_tool_with_wrong_settings_is_an_error(wrong: dict[str, object]) -> Non
 
 def test_calls_that_run_on_are_bounded_by_episode() -> None:
     assert 1 <= calling.STUCK <= 64
+
+
+ERROR_OF_AN_API = {"error": {"type": "rate_limit", "tool": "api", "message": "slow down"}}
+
+
+@pytest.mark.parametrize("value", [ERROR_OF_AN_API, json.dumps(ERROR_OF_AN_API)])
+def test_a_result_that_looks_like_an_error_is_a_result(value: object) -> None:
+    said, calls = asyncio.run(
+        answer_calls(
+            [{"id": "1", "name": "give", "arguments": "{}"}],
+            lambda each: observe({"give": returning(value)}, each["name"], "{}", ToolContext()),
+            1,
+            together=False,
+        )
+    )
+
+    assert json.loads(str(said[0]["content"])) == ERROR_OF_AN_API
+    assert not str(said[0]["content"]).startswith(ERROR)
+    assert calls[0].error == ""
