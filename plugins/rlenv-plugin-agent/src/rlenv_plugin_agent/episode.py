@@ -36,7 +36,7 @@ from .tables import Config, Harness
 from .tools.calling import observe
 from .tools.catalog.resources import Resources
 from .tools.context import ToolContext
-from .tools.errors import EpisodeError, error_text, fault_of
+from .tools.errors import EpisodeError, UnreachableTask, error_text, fault_of
 from .tools.subagent import Actor
 from .tools.tool import Tool, ToolSource, open_tools
 from .user import End
@@ -273,7 +273,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             yield from self._leave()
             fault = fault_of(error)
             told = f"the episode cannot begin: {fault.message}"
-            raise EpisodeError(told, kind=fault.kind, transient=fault.transient) from error
+            kind = UnreachableTask if isinstance(error, UnreachableTask) else EpisodeError
+            raise kind(told, kind=fault.kind, transient=fault.transient) from error
         self._look()
         return copies(self.view), info
 
@@ -349,7 +350,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
 
         Raises:
             UnknownTask: when no task has this prompt.
-            EpisodeError: when the state cannot be made, or the user raises.
+            EpisodeError: when the state cannot be made, or the user raises; ``UnreachableTask`` where what earlier
+                episodes left in a persistent world makes the task impossible.
         """
         return run(self._begin(task, seed))
 

@@ -26,6 +26,10 @@ class EpisodeError(VerifierFault):
         super().__init__(Fault(kind, message, transient))
 
 
+class UnreachableTask(EpisodeError):
+    """A task cannot be solved in the persistent world that earlier episodes left; another task may be."""
+
+
 def error_text(kind: str, tool: str, message: str, seconds: float = 0.0) -> str:
     """An error as the observation of a policy.
 
