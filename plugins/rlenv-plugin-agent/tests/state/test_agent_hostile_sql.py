@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from rlenv import Environment
-from rlenv_plugin_agent import Rollout, call, rollout
+from rlenv_plugin_agent import Rollout, World, call, rollout
 from rlenv_plugin_agent.state.access import Access, tables_of
 from rlenv_plugin_agent.state.compare import differences_as_json
 from rlenv_plugin_agent.state.database import Database
@@ -121,3 +124,38 @@ def test_a_statement_that_begins_with_with_tells_how_many_rows_it_changed() -> N
     assert found.query("WITH c(n) AS (VALUES (1), (2)) INSERT INTO t SELECT n FROM c").changed == 2
     assert found.query("UPDATE t SET n = 3 WHERE n = 2").changed == 1
     assert found.query("SELECT n FROM t").changed == 0
+
+
+def test_no_statement_changes_what_was_judged() -> None:
+    world = World({}, database("CREATE TABLE t(n)"))
+    world.database.query("INSERT INTO t VALUES (1)")
+    (final,) = asyncio.run(world.artifacts())
+
+    with pytest.raises(ToolError, match="the episode has ended"):
+        world.database.query("INSERT INTO t VALUES (2)")  # of a call that outran its time
+    assert asyncio.run(world.final()) == final
+
+
+def test_the_end_waits_for_the_statement_that_runs_and_for_no_other() -> None:
+    found = database("CREATE TABLE t(n)")
+    found._lock.acquire()
+    late: list[str] = []
+
+    def query() -> None:
+        try:
+            found.query("INSERT INTO t VALUES (1)")
+        except ToolError as error:
+            late.append(str(error))
+
+    threads = [threading.Thread(target=query), threading.Thread(target=found.end)]
+    for each in threads:
+        each.start()
+    while not found._is_over:
+        time.sleep(0.001)
+    assert all(each.is_alive() for each in threads)
+    found._lock.release()
+    for each in threads:
+        each.join(60)
+
+    assert late == ["the episode has ended"]
+    assert found.content == found.start

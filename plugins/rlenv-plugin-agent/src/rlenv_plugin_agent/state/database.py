@@ -84,6 +84,7 @@ class Database:
     content: bytes = field(init=False, default=Factory(lambda self: self.start, takes_self=True))
     written: frozenset[str] = field(default=frozenset(), init=False)
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
+    _is_over: bool = field(default=False, init=False)
 
     def query(self, sql: str, parameters: Parameters = (), *, role: str | None = "policy") -> Rows:
         """Execute one statement: SELECT, VALUES, WITH, INSERT, REPLACE, UPDATE or DELETE.
@@ -103,6 +104,8 @@ class Database:
         access = None if role is None or self.access is None else self.access.get(role, Access())
         try:
             with self._lock, closing(self._opened()) as link:
+                if self._is_over:
+                    raise ToolError("the episode has ended")
                 guard = self._guard(link, access, sql)
                 done = _run(link, sql, parameters)
                 if guard.written:
@@ -115,6 +118,12 @@ class Database:
             raise ToolError(f"an episode may let the tables grow by {self.written_mb:,} MiB, and this statement needs more ([state] written_mb)") from None  # fmt: skip
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:  # also NUL, or 65 bits # fmt: skip
             raise ToolError(_told(error)) from None
+
+    def end(self) -> None:
+        """Wait for the statement that runs, and reject all others: calls may run on after their time."""
+        self._is_over = True
+        with self._lock:
+            pass
 
     def _opened(self) -> sqlite3.Connection:
         """A connection to the present content, with room for what the episode may write."""
