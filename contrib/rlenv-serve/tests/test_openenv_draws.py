@@ -17,7 +17,8 @@ from sockets import talking
 @tool
 def api() -> dict[str, object]:
     """Ask an API that answers with an error of its own."""
-    return {"error": {"type": "rate_limit", "message": "slow down"}}
+    told = {"type": "timeout", "tool": "api", "message": "slow down", "seconds": 0.5}
+    return {"error": told}
 
 
 class Worlds:

@@ -16,7 +16,7 @@ from rlenv_plugin_agent.answers import answer_calls
 from rlenv_plugin_agent.tools import calling, results
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ERROR, ToolError
+from rlenv_plugin_agent.tools.errors import ToolError, error_in, error_text
 from rlenv_plugin_agent.tools.tool import Function, Tool, tool
 
 
@@ -241,10 +241,11 @@ def test_calls_that_run_on_are_bounded_by_episode() -> None:
     assert 1 <= calling.STUCK <= 64
 
 
-ERROR_OF_AN_API = {"error": {"type": "rate_limit", "tool": "api", "message": "slow down"}}
+SHORT = {"error": {"type": "rate_limit", "message": "slow down"}}
+WHOLE = {"error": {"type": "timeout", "tool": "api", "message": "slow down", "seconds": 0.5}}
 
 
-@pytest.mark.parametrize("value", [ERROR_OF_AN_API, json.dumps(ERROR_OF_AN_API)])
+@pytest.mark.parametrize("value", [SHORT, WHOLE, json.dumps(SHORT), json.dumps(WHOLE)])
 def test_a_result_that_looks_like_an_error_is_a_result(value: object) -> None:
     said, calls = asyncio.run(
         answer_calls(
@@ -255,6 +256,8 @@ def test_a_result_that_looks_like_an_error_is_a_result(value: object) -> None:
         )
     )
 
-    assert json.loads(str(said[0]["content"])) == ERROR_OF_AN_API
-    assert not str(said[0]["content"]).startswith(ERROR)
+    text = str(said[0]["content"])
+    assert json.loads(text) in (SHORT, WHOLE)
+    assert error_in(text) is None
     assert calls[0].error == ""
+    assert error_in(error_text("timeout", "api", "late")) is not None
