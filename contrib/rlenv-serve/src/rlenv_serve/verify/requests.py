@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta
-from rlenv import Task, Trajectory, UnknownTask
+from rlenv import Task, Trajectory
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem, invalid
@@ -30,7 +30,7 @@ class NewTask(msgspec.Struct, forbid_unknown_fields=True):
     info: dict[str, object] = {}
 
 
-class Item(msgspec.Struct):
+class Item(msgspec.Struct, forbid_unknown_fields=True):
     """One response to one task.
 
     Args:
@@ -44,7 +44,7 @@ class Item(msgspec.Struct):
     id: Id | None = None
 
 
-class VerifyRequest(msgspec.Struct):
+class VerifyRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Responses to be judged, each alone."""
 
     environment: str
@@ -122,10 +122,7 @@ def _task(served: Served, given: str | NewTask, tenant: Tenant) -> Task | None:
         if not tenant.answers:
             raise Problem(403, "answers_forbidden", "this key may not bring tasks: name a task of the environment by its id, or ask the operator for a key with answers = true")  # fmt: skip
         return Task(given.prompt, given.answer, given.info)
-    try:
-        return served.env.tasks.by_id(given)
-    except UnknownTask:
-        return None
+    return served.env.tasks.get(given)
 
 
 def _unfit(served: Served, found: Iterable[Job]) -> list[str]:
