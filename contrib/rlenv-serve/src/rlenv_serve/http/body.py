@@ -29,6 +29,7 @@ DRAINED = 64 << 20
 # What msgspec says of a member that there is not; the path is left out for the outermost object.
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*?)`(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)  # fmt: skip
 _STEPS = re.compile(r"[A-Za-z_]\w*|\[[^\]]*\]")
+COMPARED = 200  # characters of a name that are compared with others: of a longer one that takes long
 MESSAGE = 500  # characters of a decoder's message
 
 
@@ -128,7 +129,9 @@ def _check_unknown(message: str, kind: object) -> None:
     known = _members(msgspec.inspect.type_info(kind), _STEPS.findall(path))
     if known and name not in known:
         where = f" in {path.removeprefix('$.')}" if path else ""
-        raise invalid(f"there is no member {name!r:.80}{where}: {suggest(name, known)}", 400)
+        raise invalid(
+            f"there is no member {name!r:.80}{where}: {suggest(name[:COMPARED], known)}", 400
+        )
 
 
 def _members(kind: msgspec.inspect.Type, steps: Sequence[str]) -> list[str]:
@@ -157,7 +160,9 @@ def check_members(given: Iterable[str], known: Sequence[str], status: int = 422)
     """
     for name in given:
         if name not in known:
-            raise invalid(f"there is no member {name!r:.80}: {suggest(name, known)}", status)
+            raise invalid(
+                f"there is no member {name!r:.80}: {suggest(name[:COMPARED], known)}", status
+            )
 
 
 def convert(value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True) -> T:  # fmt: skip
