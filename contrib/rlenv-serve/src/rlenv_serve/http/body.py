@@ -29,7 +29,9 @@ DRAINED = 64 << 20
 # What msgspec says of a member that there is not; the path is left out for the outermost object.
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*?)`(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)  # fmt: skip
 _STEPS = re.compile(r"[A-Za-z_]\w*|\[[^\]]*\]")
-COMPARED = 200  # characters of a name that are compared with others: of a longer one that takes long
+COMPARED = (
+    200  # characters of a name that are compared with others: of a longer one that takes long
+)
 MESSAGE = 500  # characters of a decoder's message
 
 
