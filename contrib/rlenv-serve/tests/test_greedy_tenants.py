@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 import pytest
 import rlenv.tasks
-from rlenv import Environment
+from rlenv import Environment, Task
 from rlenv_serve import Limits, Server
 from rlenv_serve.state.journal import Begun, Ended, Taken
 from rlenv_serve.state.memory import MemoryJournal
 from rlenv_serve.verify import compat
-from serving import TASKS, Client, episode, running, same, served, sums
+from serving import TASKS, Client, episode, running, same, served, single, sums
 
 
 @contextmanager
@@ -37,6 +37,17 @@ def test_tasks_that_there_are_not_are_not_compared_with_all_that_there_are(ask: 
         got = ask("POST", "/v1/verify", {"environment": "single", "items": items})
     assert (got.status, compared) == (422, [])
     assert "there is no task 'unknown-0'" in got.body["detail"]
+
+
+def test_an_unknown_task_of_a_large_environment_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    many = Environment("many", same, [Task("?", answer="6", id=f"t{number}") for number in range(200)])  # fmt: skip
+    with running(Server(served(many, single()))) as ask, counted(monkeypatch) as compared:
+        for body in ({"task_id": "t999", "environment": "many"}, {"task_id": "many/t999"}):
+            got = ask("POST", "/episodes", body)
+            assert (got.status, compared) == (404, [])
+            assert "/environments/many/tasks" in got.body["detail"]
+        few = ask("POST", "/episodes", {"task_id": "t33", "environment": "single"})
+        assert 'did you mean "t3"' in few.body["detail"]
 
 
 def test_episodes_whose_tasks_are_gone_cost_no_comparison_each(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip

@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from serving import Client
+from serving import Client, episode
 
 TASK = {"task_id": "t3", "environment": "sums"}
 ITEM = {"task": "t3", "response": "6"}
@@ -82,3 +82,13 @@ def test_trainers_may_send_columns_that_nobody_reads(ask: Client) -> None:
     assert ask("POST", "/compat/slime/single", slime).body == 1.0
     openrlhf = {"query": ["?6"], "prompts": ["?"], "labels": ["t3"], "images": []}
     assert ask("POST", "/compat/openrlhf/single", openrlhf).body["rewards"] == [1.0]
+
+
+def test_an_empty_message_of_a_model_may_be_null(ask: Client) -> None:
+    # A policy that writes nothing besides its thoughts could otherwise leave its batch unscored.
+    items = [{"task": "t3", "response": None}, ITEM]
+    got = ask("POST", "/v1/verify", {"environment": "single", "items": items})
+    assert [each["reward"] for each in got.body["results"]] == [0.0, 1.0]
+    for action in ({"action": "message", "content": None}, {"action": "submit", "answer": None}):
+        got = ask("POST", f"/episodes/{episode(ask, environment='single')}/steps", action)
+        assert (got.status, got.body["reward"], got.body["done"]) == (200, 0.0, True)

@@ -205,7 +205,7 @@ def _action(body: Mapping[str, object]) -> Action:
     match name, arguments:
         case str(), {"value": value} if name == "value" and len(arguments) == 1:
             return Action("value", value=value)
-        case "message", {"content": str(text)} if len(arguments) == 1:
+        case "message", {"content": str() | None as text} if len(arguments) == 1:
             return say(text)
         case str(), _ if name and name not in ("message", "value"):
             return call(name, arguments)

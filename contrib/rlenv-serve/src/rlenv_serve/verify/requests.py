@@ -35,12 +35,13 @@ class Item(msgspec.Struct, forbid_unknown_fields=True):
 
     Args:
         task: the id of a task of the environment, or a task.
-        response: a text, or the messages of a conversation.
+        response: a text, or the messages of a conversation; null is an empty text, which servers of models give where a
+            policy wrote nothing besides its thoughts.
         id: comes back with the result; by default the position in the request, from 0.
     """
 
     task: str | NewTask
-    response: str | Messages
+    response: str | Messages | None
     id: Id | None = None
 
 
@@ -113,7 +114,9 @@ async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int)
     return found
 
 
-def _response(given: str | Messages) -> str | Trajectory:
+def _response(given: str | Messages | None) -> str | Trajectory:
+    if given is None:
+        return ""
     return given if isinstance(given, str) else Trajectory(given)
 
 
