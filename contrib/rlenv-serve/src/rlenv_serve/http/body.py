@@ -122,7 +122,7 @@ def _check_unknown(message: str, kind: object) -> None:
         kind: the type of the whole.
 
     Raises:
-        Problem: 400 for such a member.
+        Problem: 400 for such a member of the outermost object, 422 for one inside.
     """
     found = _UNKNOWN.fullmatch(message)
     if found is None:
@@ -131,9 +131,8 @@ def _check_unknown(message: str, kind: object) -> None:
     known = _members(msgspec.inspect.type_info(kind), _STEPS.findall(path))
     if known and name not in known:
         where = f" in {path.removeprefix('$.')}" if path else ""
-        raise invalid(
-            f"there is no member {name!r:.80}{where}: {suggest(name[:COMPARED], known)}", 400
-        )
+        hint = suggest(name[:COMPARED], known)
+        raise invalid(f"there is no member {name!r:.80}{where}: {hint}", 422 if path else 400)
 
 
 def _members(kind: msgspec.inspect.Type, steps: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What lacks of the request that comes: all of it, a part of its head, a part of its body, or nothing.
 ALL, HEAD, BODY, NOTHING = "all", "head", "body", "nothing"
-PIPELINED = 100  # requests that wait for the answer to the one before, on one connection
+PIPELINED = 1000  # requests that wait for the answer to the one before, on one connection
 BUSY = Problem(503, "too_many_connections", "the server has as many connections as it may have: ask again later", Retry_After="5")  # fmt: skip
 LATE = Problem(408, "late", "the request did not come in time: send it again")
 LONG = Problem(431, "head_too_large", f"the head of a request has at most {LARGEST_HEAD:,} bytes")

@@ -138,7 +138,7 @@ async def aggregate(call: Call) -> object:
 def _metrics(rows: Sequence[Mapping[str, object]]) -> NemoMetrics:
     """
     Raises:
-        Problem: 422 for a row whose task is no number.
+        Problem: 422 for a row that does not number its task.
     """
     groups: dict[int, list[Mapping[str, object]]] = {}
     for row in rows:
