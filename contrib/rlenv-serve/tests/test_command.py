@@ -100,6 +100,15 @@ def test_workers_share_episodes_and_one_that_is_killed_is_replaced(
         assert not Path(f"/proc/{child}").exists()
 
 
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")])
+def test_a_server_whose_terminal_closes_ends_in_order(env: Path, tmp_path: Path, workers: tuple[str, ...]) -> None:  # fmt: skip
+    with serve(str(env), *workers, "--state", f"sqlite:{tmp_path}/s.sqlite") as serving:
+        assert serving.ask("POST", "/episodes", {"task_id": "a"}).status == 201
+        serving.process.send_signal(signal.SIGHUP)
+        said = serving.process.communicate(timeout=60)[1]
+        assert (serving.process.returncode, "Traceback" in said) == (0, False), said
+
+
 def patient(ask: Client, *asked: object, **headers: str) -> Answered:
     """Ask again where the process that took the request was killed."""
     for _ in range(150):

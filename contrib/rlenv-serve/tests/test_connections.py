@@ -24,6 +24,7 @@ from serving import Client, episode, running, served, single, sums, until
 from sockets import talking
 
 HALF = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
+UPGRADE = b"GET /openenv/sums/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
 STEP = {"action": "submit", "answer": "6"}
 SOON = Patience(head=0.3, body=0.3, rate=1.0, stalled=0.3)
 
@@ -287,3 +288,42 @@ def test_a_server_is_not_ended_by_more_connections_than_files(tmp_path: Path) ->
     assert process.returncode == 0, said
     assert "from 127.0.0.1" in said
     assert "Traceback" not in said
+
+
+# -- what one connection may leave in memory --------------------------------------------------------
+
+
+def takes_without_end(one: socket.socket, part: bytes) -> bool:
+    """Whether the server still has not closed a connection that has sent 100 MB, and read nothing."""
+    one.settimeout(20)
+    try:
+        for _ in range(100_000_000 // len(part)):
+            one.sendall(part)
+    except ConnectionError:
+        return False
+    return True
+
+
+def test_a_client_that_sends_more_requests_than_it_waits_for_is_let_go() -> None:
+    sent = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
+    with running(Server(served(sums()))) as ask, sockets(ask.port, 1, b"") as (one,):
+        assert not takes_without_end(one, sent)
+        assert ask("GET", "/healthz").status == 200
+
+
+def test_pipelined_requests_are_answered_in_order() -> None:
+    paths = [b"/healthz", b"/nothing", b"/readyz"] * 20
+    sent = b"".join(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n" for path in paths)
+    last = b"GET /version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with running(Server(served(sums()))) as ask, sockets(ask.port, 1, sent + last) as (one,):
+        statuses = [part[:3] for part in rest(one).split(b"HTTP/1.1 ")[1:]]
+        assert statuses == [b"200", b"404", b"200"] * 20 + [b"200"]
+
+
+def test_pings_whose_answers_nobody_reads_do_not_pile_up() -> None:
+    ping = b"\x89\xfd" + bytes(4) + b"x" * 125
+    limits = Connections(10, patience=Patience(stalled=1.0))
+    with running(Server(served(sums())), limits) as ask, sockets(ask.port, 1, UPGRADE) as (one,):
+        assert b"101 Switching Protocols" in one.recv(4096)
+        assert not takes_without_end(one, ping * 2000)
+        assert ask("GET", "/healthz").status == 200

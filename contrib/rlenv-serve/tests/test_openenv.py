@@ -56,58 +56,6 @@ def test_an_answer_has_several_forms(ask: Client, action: dict[str, object]) -> 
 
 
 @pytest.mark.parametrize(
-    "action", [{}, {"foo": 1}, {"answer": 6.5}, {"answer": None}, {"tool_name": 5}, {"type": "call_tool"}, {"value": 3}, {"a": [[]] * 3}]
-)  # fmt: skip
-def test_whatever_a_policy_writes_is_an_action_and_never_unscored(ask: Client, action: dict[str, object]) -> None:  # fmt: skip
-    with talking(ask, "single") as talk:
-        talk("reset", task_id="t3", any_action=True)
-        got = talk("step", action)["data"]
-        assert (got["reward"], got["done"]) == (0.0, True)
-
-
-@pytest.mark.parametrize(
-    ("env", "action", "says"),
-    [
-        ("single", {}, "answer or message"),
-        ("single", {"text": "6"}, "'text'"),
-        ("single", {"anwser": "6"}, 'did you mean "answer"'),
-        ("single", {"answer": "6", "mesage": ""}, 'did you mean "message"'),
-        ("single", {"value": 3}, "'value'"),
-        ("single", {"type": "call_tool"}, "tool_name"),
-        ("single", {"type": "say", "tool_name": "submit"}, "'say'"),
-        ("sums", {"tool_name": "add", "args": {"a": 3, "b": 3}}, "'args'"),
-        ("sums", {"tool": "add", "arguments": {"a": 3, "b": 3}}, "'tool'"),
-    ],
-)  # fmt: skip
-def test_a_field_that_there_is_not_is_the_client_s_mistake_and_no_0(
-    ask: Client, env: str, action: dict[str, object], says: str
-) -> None:
-    with talking(ask, env) as talk:
-        talk("reset", task_id="t3")
-        got = talk("step", action)
-        assert (got["type"], got["data"]["code"]) == ("error", "VALIDATION_ERROR"), got
-        assert says in got["data"]["message"]
-        assert talk("state")["data"]["step_count"] == 0
-        assert talk("step", answer="6", metadata={})["data"]["reward"] == 1.0
-
-
-def test_an_unknown_tool_is_an_error_of_json_rpc_as_official_servers_have_it(ask: Client) -> None:
-    def call(name: str) -> dict[str, object]:
-        return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {"a": 1, "b": 2}}}  # fmt: skip
-
-    with talking(ask) as talk:
-        talk("reset", task_id="t3")
-        error = talk("mcp", call("ad"))["data"]["error"]
-        assert error["code"] == -32602
-        assert error["message"].startswith("Tool not found: ad;")
-        assert '"add"' in error["message"]
-        assert talk("state")["data"]["step_count"] == 0
-        assert talk("mcp", call("add"))["data"]["result"]["data"] == "3"
-        talk("reset", task_id="t3", any_action=True)  # where the policy writes the name
-        assert talk("mcp", call("ad"))["data"]["result"]["isError"] is True
-
-
-@pytest.mark.parametrize(
     "text",
     ['{"answer": NaN}', '{"answer": "\\ud800"}', '{"answer": -Infinity}', f'{{"answer": {"9" * 400}}}', f'{{"answer": {"9" * 5000}}}', '{"answer": 1e999}', f'{{"answer": {"[" * 200}{"]" * 200}}}'],
 )  # fmt: skip

@@ -27,6 +27,11 @@ def test_tasks_are_a_sequence() -> None:
     assert not Tasks()
 
 
+def test_a_task_that_there_is_not_may_be_looked_for_without_an_error() -> None:
+    assert THREE.get("b") is THREE.by_id("b")
+    assert THREE.get("zz") is None
+
+
 def test_a_task_is_found_by_id() -> None:
     assert THREE.by_id("b").answer == "2"
     with pytest.raises(UnknownTask, match="no task has the id 'zz'; the ids are: a, b, c"):

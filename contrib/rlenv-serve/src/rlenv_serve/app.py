@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
@@ -35,16 +36,25 @@ async def openapi(_: Call) -> object:
     return document((*ENDPOINTS, DOCUMENT))
 
 
+# A path of MCP with the id of a task, which may end with a slash.
+OF_TASK = re.compile(r"/mcp/[^/]+/[^/]")
 DOCUMENT = Endpoint("GET", "/openapi.json", openapi, "The OpenAPI document", public=True)
 
 
 class Application(Starlette):
-    """The server's application, which finds paths without parameters by one look-up: most requests have one."""
+    """The server's application, which finds paths without parameters by one look-up: most requests have one.
+
+    A path with a slash at its end is the same as without.  Starlette redirects it to the address that ``Host`` names,
+    which loses the body with some clients, and TLS behind a proxy.
+    """
 
     exact: Mapping[tuple[object, object], ASGIApp] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        path = scope.get("path", "")
+        if len(path) > 1 and path.endswith("/") and not OF_TASK.match(path):
+            scope = {**scope, "path": path.rstrip("/") or "/"}
         found = self.exact.get((scope.get("method"), scope.get("path")))
         await (found or super().__call__)(scope, receive, send)
 
@@ -56,6 +66,7 @@ def application(server: Server) -> Starlette:
         check_names(served)
     made = [route(server, each) for each in (DOCUMENT, *ENDPOINTS)]
     app = Application(routes=[socket_route(server), *made], lifespan=lambda _: server.running(), exception_handlers=dict.fromkeys((404, 405), _missing))  # fmt: skip
+    app.router.redirect_slashes = False
     app.exact = {
         (method, each.path): each.app
         for each in made

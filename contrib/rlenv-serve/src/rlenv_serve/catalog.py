@@ -14,6 +14,8 @@ from rlenv.authoring import plain, secret, suggest
 
 from .http.problems import Problem, invalid, not_found
 
+# Tasks up to which an unknown id is compared with all: for 2,000 of them that holds the loop for 40 ms.
+ALIKE = 100
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # First segments of paths of this server, of ORS, and of its official servers and clients.
 RESERVED = frozenset(
@@ -61,6 +63,10 @@ class Served:
         Raises:
             Problem: 404 when there is none.
         """
+        if found := self.env.tasks.get(id):
+            return found
+        if len(self.env.tasks) > ALIKE:
+            raise not_found(f"{self.name} has no task {id!r:.80}: GET /environments/{self.name}/tasks lists what there is")  # fmt: skip
         try:
             return self.env.tasks.by_id(id)
         except UnknownTask as error:

@@ -9,11 +9,13 @@ from contextlib import asynccontextmanager, suppress
 
 from .catalog import Catalog
 from .configuration.store import started
+from .http.problems import Problem
 from .keys import Keys
 from .metrics import Metrics
 from .openenv.sessions import OpenEnvSessions
 from .ors.sessions import OrsSessions
 from .sessions import Sessions
+from .sessions.presence import LostEpisodes, Presence
 from .settings import Limits
 from .state.journal import Journal
 from .state.memory import MemoryJournal
@@ -62,7 +64,13 @@ class Server:
         self.tickets = Tickets(self.journal.sibling("tickets"), self.verifier)
         self.openenv = OpenEnvSessions(self.sessions, self.limits)
         self.ors = OrsSessions(self.sessions, self.limits, alone=not self.journal.shared)  # fmt: skip
-        self.sessions.sweeps = self.openenv.forget_silent, self.ors.forget_silent
+        presence = Presence(catalog, self.journal.sibling("servers"))
+        self.lost = LostEpisodes(presence, self.sessions.admission, self.journal, self.keys)
+        self.sessions.sweeps = (
+            self.openenv.forget_silent,
+            self.ors.forget_silent,
+            self.lost.sweep,
+        )
         self._probe: asyncio.Task[None] | None = (
             None  # the last look whether the state can be written
         )
@@ -89,6 +97,9 @@ class Server:
         """Open what the server keeps, and close it again when the requests that run are answered."""
         await self.journal.open()
         await self.tickets.journal.open()
+        await self.lost.presence.journal.open()
+        if self.journal.shared:
+            await self.lost.presence.tell()
         for served in self.catalog.values():
             _ = served.revision  # hashes code and tasks: not while a client waits
         watches = [asyncio.create_task(each.watch()) for each in (self.sessions, self.archive)]
@@ -103,6 +114,9 @@ class Server:
             await self.ors.close()
             await self.sessions.close()
             await self.archive.store.close()
+            with suppress(Problem):  # others see no sign of life any more
+                await self.lost.presence.leave()
+            await self.lost.presence.journal.close()
             await self.tickets.journal.close()
             await self.journal.close()
 

@@ -88,10 +88,22 @@ def test_a_field_that_there_is_not_raises_as_with_an_official_server(ask: Client
         async with GenericEnvClient(base_url=url(ask, "single")) as env:
             with pytest.raises(RuntimeError, match="VALIDATION_ERROR"):
                 await env.reset(taskid="t3")
-            await env.reset(task_id="t3")
+            await env.reset(task_id="t3", any_action=False)
             with pytest.raises(RuntimeError, match="VALIDATION_ERROR"):
                 await env.step({"text": "6"})
             assert (await env.step({"answer": "6"})).reward == 1.0
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(("action", "reward"), [({"text": "6"}, 1.0), ({"a": 1}, 0.0), ({}, 0.0)])
+def test_no_object_of_a_policy_raises(ask: Client, action: dict[str, object], reward: float) -> None:  # fmt: skip
+    async def play() -> None:
+        async with GenericEnvClient(base_url=url(ask, "single")) as env:
+            await env.reset(task_id="t3")
+            got = await env.step(action)
+            assert (got.reward, got.done) == (reward, True)
+            assert "error_type" in got.observation["error"]
 
     asyncio.run(play())
 

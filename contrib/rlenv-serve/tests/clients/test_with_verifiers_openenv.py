@@ -81,7 +81,7 @@ def url(ask: Client, env: str) -> str:
 )  # fmt: skip
 def test_an_episode_is_played_and_rewarded(ask: Client, env: str, replies: list[str], reward: float) -> None:  # fmt: skip
     # The taskset sends the objects that a policy writes: nothing in them may fail the run.
-    made = Scripted(url(ask, env), replies, task_id="t3", any_action=True)
+    made = Scripted(url(ask, env), replies, task_id="t3")
     episode = made.played()
 
     assert episode.errors == []

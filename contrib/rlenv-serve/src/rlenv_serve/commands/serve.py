@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from contextlib import ExitStack, suppress
 from importlib import import_module
@@ -217,4 +218,7 @@ def _run(server: Server, bound: socket.socket) -> None:
     with bound, suppress(KeyboardInterrupt):
         runner = uvicorn.Server(config)
         server.is_ending = lambda: runner.should_exit
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            # Uvicorn ends in order for SIGTERM and SIGINT alone; a terminal that closes sends SIGHUP.
+            signal.signal(signal.SIGHUP, runner.handle_exit)
         runner.run(sockets=[bound])

@@ -180,7 +180,7 @@ def _task(catalog: Catalog, asked: NewEpisode) -> tuple[Served, Task]:
         Problem: 404 when there is none; 422 when several environments have it.
     """
     id_, (name, _, rest) = asked.task_id, asked.task_id.partition("/")
-    found = [each for each in catalog.values() if id_ in each.env.tasks.ids]
+    found = [each for each in catalog.values() if each.env.tasks.get(id_)]
     if asked.environment:
         found = [catalog.named(asked.environment)]
     elif not found and name.lower() in catalog:
@@ -205,7 +205,7 @@ def _action(body: Mapping[str, object]) -> Action:
     match name, arguments:
         case str(), {"value": value} if name == "value" and len(arguments) == 1:
             return Action("value", value=value)
-        case "message", {"content": str(text)} if len(arguments) == 1:
+        case "message", {"content": str() | None as text} if len(arguments) == 1:
             return say(text)
         case str(), _ if name and name not in ("message", "value"):
             return call(name, arguments)

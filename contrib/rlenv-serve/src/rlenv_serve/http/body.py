@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TypeVar
 
 import msgspec
+import msgspec.inspect
 from rlenv.authoring import suggest
 from starlette.requests import Request
 
@@ -18,12 +19,19 @@ T = TypeVar("T")
 # Escapes of JSON: whole pairs of surrogates, one of which alone is no character (group 1), and others.  What a policy wrote may
 # hold one, and the whole request would be refused.
 _SURROGATES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)  # fmt: skip
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # which programs on Windows write
 REPLACED = rb"\ufffd"
 # A text of JSON.  Possessive, and without need of a closing quote: what is no JSON costs no more than what is.
 _TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _ALIKE, _OTHERS = bytes.maketrans(b"{}", b"[]"), bytes({*range(256)} - {*b"[]{}"})
 # Bytes that are read and dropped: a client that is still sending would not see the answer.
 DRAINED = 64 << 20
+# What msgspec says of a member that there is not; the path is left out for the outermost object.
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*?)`(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)  # fmt: skip
+_STEPS = re.compile(r"[A-Za-z_]\w*|\[[^\]]*\]")
+COMPARED = (
+    200  # characters of a name that are compared with others: of a longer one that takes long
+)
 MESSAGE = 500  # characters of a decoder's message
 
 
@@ -46,6 +54,19 @@ async def read(request: Request, limit: int) -> bytes:
     return b"".join(parts)
 
 
+def check_encoding(headers: Mapping[str, str]) -> None:
+    """Reject a body that is compressed: a small one could grow to any size.
+
+    Args:
+        headers: of the request, by names in lower case.
+
+    Raises:
+        Problem: 415 for such a body.
+    """
+    if (given := headers.get("content-encoding", "identity").lower()) not in ("identity", ""):
+        raise Problem(415, "encoded_body", f"a body is plain JSON, not of the Content-Encoding {given!r:.80}: send it as it is", Accept_Encoding="identity")  # fmt: skip
+
+
 def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient: bool = False) -> T:  # fmt: skip
     """JSON as a value of the decoder's type.
 
@@ -65,10 +86,11 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[T], depth: int, *, lenient
         except msgspec.DecodeError as error:
             if isinstance(error, msgspec.ValidationError) and not lenient:
                 raise
+            body = body.removeprefix(BYTE_ORDER_MARK)  # RFC 8259, section 8.1, allows to ignore it
             body = _SURROGATES.sub(lambda found: REPLACED if found[1] else found[0], body)
             made = decoder.decode(_plain(body) if lenient else body)
     except msgspec.ValidationError as error:
-        _check_top(body, decoder.type)
+        _check_unknown(str(error), decoder.type)
         raise invalid(str(error)[:MESSAGE]) from None
     except RecursionError:
         raise too_deep(depth) from None
@@ -92,20 +114,38 @@ def _number(text: str) -> float | str:
     return int(text) if text.removeprefix("-").isdecimal() else found
 
 
-def _check_top(body: bytes, kind: object) -> None:
-    """Say which member of an object the type does not have, where the type forbids others.
+def _check_unknown(message: str, kind: object) -> None:
+    """Say which member of an object the type does not have, and which one may have been meant.
+
+    Args:
+        message: of the decoder.
+        kind: the type of the whole.
 
     Raises:
-        Problem: 400 for such a member.
+        Problem: 400 for such a member of the outermost object, 422 for one inside.
     """
-    struct = kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
-    if struct is None or not struct.__struct_config__.forbid_unknown_fields:
+    found = _UNKNOWN.fullmatch(message)
+    if found is None:
         return
-    try:
-        given = msgspec.json.decode(body, type=dict[str, object])
-    except (msgspec.DecodeError, RecursionError):
-        return
-    check_members(given, struct.__struct_encode_fields__, status=400)
+    name, path = found["name"], found["path"] or ""
+    known = _members(msgspec.inspect.type_info(kind), _STEPS.findall(path))
+    if known and name not in known:
+        where = f" in {path.removeprefix('$.')}" if path else ""
+        hint = suggest(name[:COMPARED], known)
+        raise invalid(f"there is no member {name!r:.80}{where}: {hint}", 422 if path else 400)
+
+
+def _members(kind: msgspec.inspect.Type, steps: Sequence[str]) -> list[str]:
+    """The names of what the object at a path may have; none where no object is there that forbids others."""
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return [name for each in kind.types for name in _members(each, steps)]
+    if isinstance(kind, msgspec.inspect.ListType) and steps:
+        return _members(kind.item_type, steps[1:])
+    if not isinstance(kind, msgspec.inspect.StructType):
+        return []
+    if not steps:
+        return [each.encode_name for each in kind.fields] if kind.forbid_unknown_fields else []
+    return [name for each in kind.fields if each.encode_name == steps[0] for name in _members(each.type, steps[1:])]  # fmt: skip
 
 
 def check_members(given: Iterable[str], known: Sequence[str], status: int = 422) -> None:
@@ -121,7 +161,9 @@ def check_members(given: Iterable[str], known: Sequence[str], status: int = 422)
     """
     for name in given:
         if name not in known:
-            raise invalid(f"there is no member {name!r:.80}: {suggest(name, known)}", status)
+            raise invalid(
+                f"there is no member {name!r:.80}: {suggest(name[:COMPARED], known)}", status
+            )
 
 
 def convert(value: object, kind: type[T], said: str = "", code: str = "invalid", *, strict: bool = True) -> T:  # fmt: skip

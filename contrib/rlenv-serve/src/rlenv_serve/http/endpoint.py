@@ -20,7 +20,7 @@ from rlenv_serve.metrics import TRACEPARENT
 from rlenv_serve.server import Server
 
 from .answers import JSON, answer
-from .body import decode, read
+from .body import check_encoding, decode, read
 from .origin import check_origin
 from .problems import Problem, invalid, result_or_problem
 
@@ -166,6 +166,7 @@ class Operation:
         tenant = Tenant() if endpoint.public else server.keys.tenant(headers)
         call = Call(server, request, tenant, headers=headers)
         if endpoint.decoder is not None:
+            check_encoding(headers)
             call.raw = await read(request, server.limits.body)
             call.body = decode(call.raw or b"{}", endpoint.decoder, server.limits.depth, lenient=endpoint.lenient)  # fmt: skip
         return answer(await endpoint.handler(call), endpoint.status)

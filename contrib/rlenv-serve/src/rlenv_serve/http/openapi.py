@@ -85,7 +85,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, object]]:
 
 def _errors(endpoint: Endpoint) -> Sequence[int]:
     """Statuses of errors; 403 and 421 are those of pages of other sites."""
-    taken = {400, 413, 422, 429} if endpoint.takes is not None else set[int]()
+    taken = {400, 413, 415, 422, 429} if endpoint.takes is not None else set[int]()
     keyed = set[int]() if endpoint.public else {401}
     return sorted({403, 421, *endpoint.errors, *taken, *keyed})
 

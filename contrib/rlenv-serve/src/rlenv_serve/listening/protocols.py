@@ -16,8 +16,11 @@ from .connections import LARGEST_HEAD, Connections
 if TYPE_CHECKING:
     from asyncio import BaseTransport, Transport
 
+    from uvicorn._types import ASGIReceiveEvent
+
 # What lacks of the request that comes: all of it, a part of its head, a part of its body, or nothing.
 ALL, HEAD, BODY, NOTHING = "all", "head", "body", "nothing"
+PIPELINED = 1000  # requests that wait for the answer to the one before, on one connection
 BUSY = Problem(503, "too_many_connections", "the server has as many connections as it may have: ask again later", Retry_After="5")  # fmt: skip
 LATE = Problem(408, "late", "the request did not come in time: send it again")
 LONG = Problem(431, "head_too_large", f"the head of a request has at most {LARGEST_HEAD:,} bytes")
@@ -30,6 +33,10 @@ def written(problem: Problem) -> bytes:
     lines += [f"{name}: {value}" for name, value in problem.headers.items()]
     lines += [f"content-type: {PROBLEM}", f"content-length: {len(made.body)}", "connection: close"]
     return "\r\n".join([*lines, "", ""]).encode() + bytes(made.body)
+
+
+class _TooManyAtOnceError(Exception):
+    """A client sent more requests than may wait on one connection."""
 
 
 class LimitedHttp(HttpToolsProtocol):
@@ -98,7 +105,11 @@ class LimitedHttp(HttpToolsProtocol):
         self._begin(HEAD)
 
     def on_headers_complete(self) -> None:
-        """Its head is there."""
+        """Its head is there; the connection ends where too many requests wait for the answer to the one before."""
+        if len(self.pipeline) >= PIPELINED:
+            self._stop_timers()
+            self.transport.close()
+            raise _TooManyAtOnceError  # ends the parser, which has read more of them already
         super().on_headers_complete()
         self._begin(BODY)
 
@@ -110,6 +121,10 @@ class LimitedHttp(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """An answer was sent: the connection may be closed for another, until its next request has come."""
         super().on_response_complete()
+        if self.pipeline:
+            # Uvicorn reads on behind each answer, so that a client that sends faster than it is answered fills the
+            # memory with requests that wait.
+            self.flow.pause_reading()
         if not self.transport.is_closing() and not self.is_answering:
             self.limits.waits(self.transport, self._give_way)
 
@@ -207,9 +222,36 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     def connection_made(self, transport: BaseTransport) -> None:
         """Take the connection over."""
         self._held = transport
+        self._stalled: asyncio.TimerHandle | None = None
         super().connection_made(transport)
+
+    def pause_writing(self) -> None:
+        """The client does not read: nothing more is read of it, since each ping would be answered into memory."""
+        super().pause_writing()
+        self.transport.pause_reading()
+        self._stalled = self.loop.call_later(self.limits.patience.stalled, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads."""
+        super().resume_writing()
+        self._stop_timer()
+        if not self.read_paused:
+            self.transport.resume_reading()
+
+    async def receive(self) -> ASGIReceiveEvent:
+        """The next message; uvicorn reads on behind it, also where the client does not read."""
+        message = await super().receive()
+        if not self.writable.is_set():
+            self.transport.pause_reading()
+        return message
+
+    def _stop_timer(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        self._stop_timer()
         self.limits.remove(self._held)
         super().connection_lost(exc)

@@ -21,6 +21,7 @@ from rlenv_serve.tools import ENDED, error_of, harness_of
 LIST_TOOLS, CALL_TOOL = "list_tools", "call_tool"
 SAID = ("answer", "message")
 VALUE = "value"  # of a game
+CALL_MEMBERS = ("type", "tool_name", "arguments")
 METADATA = "metadata"  # that the actions of official clients have, and nothing reads
 TRAIN = "train"
 DRAWS = 16  # tasks that one ``reset`` tries where a persistent world makes them impossible
@@ -35,16 +36,17 @@ class Reset(msgspec.Struct):
             a seed it is any.
         split: of the tasks that the seed picks from; by default ``train``; where there is none of that name it has to be named.
         episode_id: what the client calls the episode.
-        any_action: whatever object a step brings is an action, and none is an error.  For clients that send the objects
-            that a policy writes, as the taskset of ``verifiers`` does: an error would leave the episode unscored,
-            whenever the policy likes.
+        any_action: whether every object that a step brings is an action.  By default it is, since a policy may have
+            written it: an error would leave the episode unscored, whenever the policy likes.  With false, an object
+            of no known form is an error, as with official servers, for programs that write all objects themselves.
+            With true, a tool that there is not is a result over JSON-RPC too, and no error.
     """
 
     task_id: str | None = None
     seed: Seed | None = None
     split: str | None = None
     episode_id: Name | None = None
-    any_action: bool = False
+    any_action: bool | None = None
 
 
 def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
@@ -116,7 +118,7 @@ def check_action(served: Served, data: Mapping[str, object]) -> None:
     fields = ["tool_name"] if "type" in data or "tool_name" in data else [*SAID]
     if fields == [*SAID] and harness_of(served).user is not None:
         fields.append(VALUE)
-    others = ("type", "arguments") if fields == ["tool_name"] else ()
+    others = CALL_MEMBERS if fields == ["tool_name"] else ()
     check_members(data, (*fields, *others, METADATA))
     if not any(name in data for name in fields):
         raise invalid(f"an action needs {' or '.join(fields)}: GET /openenv/{served.name}/schema says what it is")  # fmt: skip
@@ -124,8 +126,20 @@ def check_action(served: Served, data: Mapping[str, object]) -> None:
         raise invalid(f"no action has the type {data['type']!r:.80}; there are {CALL_TOOL} and {LIST_TOOLS}")  # fmt: skip
 
 
+def problem_of(served: Served, data: Mapping[str, object]) -> str:
+    """What is wrong with the members of an action, as of ``check_action``; "" where nothing is."""
+    try:
+        check_action(served, data)
+    except Problem as problem:
+        return problem.detail
+    return ""
+
+
 def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
-    """The action that the data of ``step`` is; an object that is none of the forms is a message with its JSON as text.
+    """The action that the data of ``step`` is, whatever it is.
+
+    An object that is none of the forms is a message: its one text where it has one, since a program may have
+    misspelled ``answer``, and else its JSON.
 
     Args:
         served: the environment.
@@ -143,7 +157,8 @@ def action_of(served: Served, data: Mapping[str, object], depth: int) -> Action:
             return say(data[key])
     if VALUE in data and harness_of(served).user is not None:
         return Action("value", value=data[VALUE])
-    return say(data)
+    others = [value for name, value in data.items() if name not in (*CALL_MEMBERS, METADATA)]
+    return say(others[0] if len(others) == 1 and isinstance(others[0], str) else data)
 
 
 def tool_of(data: Mapping[str, object]) -> str | None:
@@ -160,12 +175,13 @@ def first_seen(session: Session) -> dict[str, object]:
     return observation({**seen, "task_id": session.begun.task, "episode_id": session.id})
 
 
-def stepped(tool: str | None, answer: Answer) -> dict[str, object]:
+def stepped(tool: str | None, answer: Answer, wrong: str = "") -> dict[str, object]:
     """The observation of ``step``, with the reward at the end.
 
     Args:
         tool: that was called.
         answer: of the step.
+        wrong: with the members of the action; "" where nothing is.
 
     Raises:
         Problem: 502 where the episode is unscored: clients turn a reward of null into 0.
@@ -176,6 +192,8 @@ def stepped(tool: str | None, answer: Answer) -> dict[str, object]:
     if tool is not None:
         error, text = error_of(answer), answer.text or (ENDED if answer.done else "")
         seen |= {"tool_name": tool, "result": None if error else text, "error": error}
+    elif wrong:
+        seen["error"] = {"error_type": "invalid_args", "message": wrong}
     made = observation(seen, answer.reward, done=answer.done)
     return {**made, "metadata": {"stop_reason": answer.stop}} if answer.done else made
 

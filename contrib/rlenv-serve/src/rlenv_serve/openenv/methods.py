@@ -47,7 +47,7 @@ def methods(server: Server, tenant: Tenant, served: Served, own: OpenEnvSession 
 
     async def call_tool(params: Params) -> object:
         asked, action = own or await session(params), called(params, server.limits.depth)
-        if asked.episode and not asked.any_action:
+        if asked.episode and asked.any_action is not True:
             await check_tool(server.sessions, tenant, asked.episode, params["name"])
         answer = await server.openenv.step(asked, action)
         # Official clients return ``data``, where there is any.

@@ -32,7 +32,7 @@ class OpenEnvSession:
         own: a WebSocket made it for itself.
         episode: the id of its episode, None before the first ``reset``.
         name: what the client calls the episode.
-        any_action: whatever object a step brings is an action, as the last ``reset`` said.
+        any_action: whether every object is an action, as the last ``reset`` said.
         used: when, as of ``time.monotonic``.
     """
 
@@ -43,7 +43,7 @@ class OpenEnvSession:
     own: bool
     episode: str | None = None
     name: str | None = None
-    any_action: bool = False
+    any_action: bool | None = None
     used: float = field(factory=time.monotonic)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,6 +25,7 @@ from .actions import (
     check_action,
     first_seen,
     observation,
+    problem_of,
     reset_of,
     stepped,
     tool_of,
@@ -32,6 +34,7 @@ from .frames import error_frame, frame, read_frame
 from .methods import methods
 from .sessions import OpenEnvSession
 
+logger = logging.getLogger("rlenv_serve")
 PATH = "/openenv/{env}/ws"
 GOING_AWAY, REFUSED = 1001, 1008  # codes of WebSocket
 
@@ -87,10 +90,15 @@ class Player:
         session = self.session
         if data.get("type") == LIST_TOOLS:
             return observation(await tools_of(self.server.sessions, session.tenant, session.served, session.episode, "input_schema"))  # fmt: skip
-        if not session.any_action:
+        if session.any_action is False:
             check_action(session.served, data)
+        wrong = problem_of(session.served, data)
+        if wrong:
+            logger.info(
+                "%s: an action of OpenEnv is of no known form: %s", session.served.name, wrong
+            )
         action = action_of(session.served, data, self.server.limits.depth)
-        return stepped(tool_of(data), await self.server.openenv.step(session, action))
+        return stepped(tool_of(data), await self.server.openenv.step(session, action), wrong)
 
 
 async def talk(server: Server, socket: WebSocket) -> None:

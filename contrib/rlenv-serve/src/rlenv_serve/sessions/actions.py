@@ -45,8 +45,9 @@ def text_of(value: object) -> str:
 
 
 def say(value: object) -> Action:
-    """A message of the policy, as of ``text_of``."""
-    return Action("say", text=text_of(value))
+    """A message of the policy, as of ``text_of``; null is an empty one, as servers of models have it where a policy wrote
+    nothing besides its thoughts."""
+    return Action("say", text="" if value is None else text_of(value))
 
 
 def call(name: str, arguments: Mapping[str, object]) -> Action:

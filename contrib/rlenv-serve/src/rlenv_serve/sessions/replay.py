@@ -11,7 +11,6 @@ from rlenv import VerifierFault
 from rlenv_plugin_agent import Episode
 
 from rlenv_serve.catalog import Served
-from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Begun, Taken
 
 from .actions import Action
@@ -35,9 +34,8 @@ def lost_reason(begun: Begun, served: Served | None) -> str:
         return "its environment is no longer served"
     if served.env.fingerprint != begun.fingerprint:
         return "its environment has changed"
-    try:
-        task = served.task(begun.task)
-    except Problem:
+    task = served.env.tasks.get(begun.task)
+    if task is None:
         return "its task is no longer there"
     return "" if served.digest(task) == begun.task_digest else "its task has changed"
 

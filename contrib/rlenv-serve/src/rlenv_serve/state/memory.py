@@ -27,15 +27,20 @@ class _Kept:
 
 
 class MemoryJournal:
-    """As of ``Journal``; for one process.  Episodes that ended longest ago make room for others."""
+    """As of ``Journal``; for one process.
+
+    Where episodes that have ended hold too much, those of the tenant that holds most make room, the oldest first: so no
+    tenant can end what another one has not read yet.
+    """
 
     shared = False
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
         self._outbox: dict[str, bytes] = {}
-        self._ended: dict[str, int] = {}  # bytes of each, in the order in which they ended
-        self._size = 0  # of all of them
+        # By tenant: bytes of each episode that has ended, in the order in which they did.
+        self._ended: dict[str, dict[str, int]] = {}
+        self._sizes: dict[str, int] = {}  # of all of a tenant's
         self._by_key: dict[tuple[str, str], str] = {}
         self._open: dict[str, str] = {}  # tenants of episodes
 
@@ -78,11 +83,31 @@ class MemoryJournal:
             if ended.trajectory:
                 self._outbox[id] = ended.trajectory
             del self._open[id]
-            self._ended[id] = sum((STEP + len(each.action) + len(each.answer) for each in found.taken), len(ended.verdict))  # fmt: skip
-            self._size += self._ended[id]
-            while self._size > HELD and len(self._ended) > 1:
-                await self.remove(next(iter(self._ended)))
+            self._add_ended(found)
+            while sum(self._sizes.values()) > HELD:
+                largest = max(self._sizes, key=lambda tenant: self._sizes[tenant])
+                oldest = next(iter(self._ended[largest]))
+                if oldest == id and len(self._ended[largest]) == 1:
+                    break  # its client has had no time to read it
+                await self.remove(oldest)
         return True
+
+    def _add_ended(self, kept: _Kept) -> None:
+        assert kept.ended is not None
+        tenant = kept.begun.tenant
+        size = len(kept.ended.verdict)
+        size += sum(STEP + len(each.action) + len(each.answer) for each in kept.taken)
+        self._ended.setdefault(tenant, {})[kept.begun.id] = size
+        self._sizes[tenant] = self._sizes.get(tenant, 0) + size
+
+    def _drop_ended(self, begun: Begun) -> None:
+        sizes = self._ended.get(begun.tenant)
+        if sizes is None or begun.id not in sizes:
+            return
+        self._sizes[begun.tenant] -= sizes.pop(begun.id)
+        if not sizes:
+            del self._ended[begun.tenant]
+            del self._sizes[begun.tenant]
 
     async def outbox(self, limit: int, after: str = "") -> Sequence[tuple[str, bytes]]:
         """As of ``Journal``."""
@@ -99,7 +124,7 @@ class MemoryJournal:
         if found := self._kept.pop(id, None):
             self._by_key.pop((found.begun.tenant, found.begun.key), None)
             self._open.pop(id, None)
-            self._size -= self._ended.pop(id, 0)
+            self._drop_ended(found.begun)
 
     async def open_of(self, tenant: str) -> Sequence[Entry]:
         """As of ``Journal``."""

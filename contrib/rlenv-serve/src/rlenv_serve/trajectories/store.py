@@ -25,7 +25,7 @@ TABLE = sa.Table(
 )  # fmt: skip
 SUMMARY = [each for each in TABLE.c if each.name != "rollout"]
 PAGE = 500  # rows of one query
-HELD = 64 << 20  # bytes of rows in memory: the oldest make room
+HELD = 64 << 20  # bytes of rows in memory: the oldest of the tenant that has most make room
 USED = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
 
 
@@ -58,7 +58,9 @@ class TrajectoryStore(Database):
 
     def _append(self, values: list[dict[str, object]], connection: sa.Connection) -> None:
         connection.execute(self.insert(TABLE).on_conflict_do_nothing(index_elements=["id"]), values)  # fmt: skip
-        oldest = sa.select(TABLE.c.number).order_by(TABLE.c.number).limit(PAGE)
+        size = sa.func.sum(sa.func.length(TABLE.c.rollout))
+        largest = sa.select(TABLE.c.tenant).group_by(TABLE.c.tenant).order_by(size.desc()).limit(1)
+        oldest = sa.select(TABLE.c.number).where(TABLE.c.tenant == largest.scalar_subquery()).order_by(TABLE.c.number).limit(PAGE)  # fmt: skip
         left: int = connection.engine.url.database is None  # in memory, other tables may hold all
         while left and connection.exec_driver_sql(USED).scalar_one() > HELD:
             left = connection.execute(sa.delete(TABLE).where(TABLE.c.number.in_(oldest))).rowcount

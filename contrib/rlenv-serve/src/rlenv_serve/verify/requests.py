@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta
-from rlenv import Task, Trajectory, UnknownTask
+from rlenv import Task, Trajectory
 
 from rlenv_serve.catalog import Served
 from rlenv_serve.http.problems import Problem, invalid
@@ -30,21 +30,22 @@ class NewTask(msgspec.Struct, forbid_unknown_fields=True):
     info: dict[str, object] = {}
 
 
-class Item(msgspec.Struct):
+class Item(msgspec.Struct, forbid_unknown_fields=True):
     """One response to one task.
 
     Args:
         task: the id of a task of the environment, or a task.
-        response: a text, or the messages of a conversation.
+        response: a text, or the messages of a conversation; null is an empty text, which servers of models give where a
+            policy wrote nothing besides its thoughts.
         id: comes back with the result; by default the position in the request, from 0.
     """
 
     task: str | NewTask
-    response: str | Messages
+    response: str | Messages | None
     id: Id | None = None
 
 
-class VerifyRequest(msgspec.Struct):
+class VerifyRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Responses to be judged, each alone."""
 
     environment: str
@@ -113,7 +114,9 @@ async def jobs(served: Served, items: Sequence[Item], tenant: Tenant, most: int)
     return found
 
 
-def _response(given: str | Messages) -> str | Trajectory:
+def _response(given: str | Messages | None) -> str | Trajectory:
+    if given is None:
+        return ""
     return given if isinstance(given, str) else Trajectory(given)
 
 
@@ -122,10 +125,7 @@ def _task(served: Served, given: str | NewTask, tenant: Tenant) -> Task | None:
         if not tenant.answers:
             raise Problem(403, "answers_forbidden", "this key may not bring tasks: name a task of the environment by its id, or ask the operator for a key with answers = true")  # fmt: skip
         return Task(given.prompt, given.answer, given.info)
-    try:
-        return served.env.tasks.by_id(given)
-    except UnknownTask:
-        return None
+    return served.env.tasks.get(given)
 
 
 def _unfit(served: Served, found: Iterable[Job]) -> list[str]:
