@@ -53,11 +53,18 @@ class TasksEntry:
     info: Safe[Table] = field(factory=dict)
 
 
-def load_tasks(spec: Table, base_dir: str | os.PathLike[str]) -> list[Task]:
+def load_tasks(
+    spec: Table, base_dir: str | os.PathLike[str], origins: Mapping[str, str] | None = None
+) -> list[Task]:
     """The tasks that a ``[tasks]`` table describes; paths in it are relative to ``base_dir``.
 
     A prompt is a text, or a list of messages; then the task's prompt is the text of its last user
     message, and ``info["messages"]`` has them all.  ``system_prompt`` makes such a list of two.
+
+    Args:
+        spec: the table.
+        base_dir: a folder.
+        origins: by path, as ``tasks.path``, the settings of the caller that the table holds.
 
     Raises:
         ConfigError: for mistakes in the table.
@@ -65,6 +72,7 @@ def load_tasks(spec: Table, base_dir: str | os.PathLike[str]) -> list[Task]:
         PluginError: when the task source cannot be loaded.
     """
     problems = Problems(base=base_dir)
+    problems.origins.update(origins or {})
     entry = build(TasksEntry, spec, "tasks", problems)
     if (spec.get("path", "") == "") == ("use" not in spec):
         problems.add("tasks", 'give either path = "tasks.jsonl" or use = "plugin/source"')
