@@ -165,3 +165,31 @@ def test_the_session_goes_on_after_every_kind_of_end(box: Any) -> None:
         return [(end.status, end.fault) for end in ends[:2]] + [ends[2].reason, ends[3].stdout]
 
     assert box.drive(talk) == [(1, None), (3, None), "wall", b"1\n"]
+
+
+NAMES = """
+import os, sys
+given = open("/dev/stdin").read()
+assert given == sys.stdin.read() == open("/dev/fd/0").read()
+for name, number in (("/dev/stdout", 1), ("/dev/stderr", 2)):
+    with open(name, "w") as stream: stream.write(given)
+    with open("/dev/fd/%d" % number, "ab", 0) as stream: stream.write(b"more\\n")
+print(sorted(os.listdir(".")))
+"""
+
+
+@pytest.mark.parametrize("given", [b"12 34\n", b"", b"y" * 300_000 + b"\n"])
+def test_standard_streams_can_be_opened_by_name(box: Any, given: bytes) -> None:
+    """JavaScript reads "/dev/stdin"; C reopens its streams; shells write to /dev/stderr."""
+    box.needs("fresh")
+    end = box.end(NAMES, stdin=given)
+
+    assert (end.status, end.stderr) == (0, given + b"more\n"), end
+    assert end.stdout == given + b"more\n[]\n"
+
+
+def test_a_program_that_reads_its_own_output_ends_all_the_same(box: Any) -> None:
+    box.needs("kill")
+    end = box.end("print('a', flush=True); print(open('/dev/stdout').read())", wall_s=0.5)
+
+    assert (end.reason, end.fault) == ("wall", None)

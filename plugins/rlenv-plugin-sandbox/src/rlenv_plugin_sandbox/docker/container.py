@@ -26,7 +26,7 @@ from .image import BOX, GUEST, binds, layer
 __all__ = ["Container", "Kind"]
 
 _READY_S = 60.0
-_PIDS_EXTRA = 4  # the relay, and the two processes that wait
+_PIDS_EXTRA = 5  # the relay, what carries the run, and the two processes that wait
 _GVISOR_PIDS = 4096  # threads of its kernel, on the machine; where they run out, it dies
 _GVISOR_MB = 256  # its kernel
 

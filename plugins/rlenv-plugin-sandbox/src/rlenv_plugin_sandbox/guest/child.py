@@ -13,6 +13,7 @@ import linux
 import mounts
 import program
 import seccomp
+import standard
 import tree
 import workdir
 
@@ -29,7 +30,6 @@ STDIN, PAYLOAD = 1, 2  # which of the optional descriptors were given
 BUSY = 4  # beside these: others run too, so that no processor stands idle for a rehearsal
 STARTED, FAILED = b"s", b"f"
 STARTED_BUSY = b"b"  # to the zygote: begun, and the next need not rehearse
-STDIN_COPY = mounts.HOME + "/.stdin"  # what /dev/stdin names, where there is no /proc
 _INLINE = 65536
 _SPACE = socket.CMSG_SPACE(8 * 4)
 
@@ -41,7 +41,7 @@ def serve(job: socket.socket, plan: Plan, *, rehearse: bool) -> NoReturn:
         plan.prepare()
         for module in plan.rehearsals if rehearse else ():
             module.rehearse()
-        message, fds = _receive(job)
+        message, fds = receive(job)
         if message:
             start = _ready(job, message, fds, plan)
             status = _run(start, plan)
@@ -51,7 +51,8 @@ def serve(job: socket.socket, plan: Plan, *, rehearse: bool) -> NoReturn:
         os._exit(status)
 
 
-def _receive(job: socket.socket) -> tuple[bytes, list[int]]:
+def receive(job: socket.socket) -> tuple[bytes, list[int]]:
+    """(message, descriptors that came with it)."""
     message, ancillary, _, _ = job.recvmsg(_INLINE + 64, _SPACE)
     fds = array.array("i")
     for level, kind, data in ancillary:
@@ -66,13 +67,14 @@ def _ready(
     """(kind, program, descriptors in place) once everything that a program finds is there."""
     try:
         kind, given, cpu, _, length = HEADER.unpack_from(message)
-        rest = fds[3:]
+        assert plan.streams is not None
+        rest = fds[1:]
         stdin = rest.pop(0) if given & STDIN else plan.null
         text = _content(rest.pop(0)) if given & PAYLOAD else message[HEADER.size :]
         for name, mode, content in _entries(text, length):
             tree.put(name, mode, content)
-        if given & STDIN and plan.isolate:
-            _copy(stdin, STDIN_COPY)
+        if given & STDIN:
+            plan.streams.take_input(stdin)
         # The kernel counts by ticks, up to a fifth wrong: never less than promised.
         whole = int(cpu) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (whole, whole))
@@ -83,10 +85,11 @@ def _ready(
         raise
     if plan.workdir is not None:
         plan.workdir.begin()
-    job.send(STARTED)
+    near = array.array("i", plan.streams.near)
+    job.sendmsg([STARTED], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, near)])
     if plan.begun is not None:
         os.write(plan.begun, STARTED_BUSY if given & BUSY else STARTED)
-    return kind, text[:length], [stdin, *fds[:3]]
+    return kind, text[:length], [stdin, *plan.streams.far, fds[0]]
 
 
 def _run(start: tuple[int, bytes, list[int]], plan: Plan) -> int:
@@ -100,15 +103,6 @@ def _run(start: tuple[int, bytes, list[int]], plan: Plan) -> int:
 def _content(fd: int) -> bytes:
     with open(fd, "rb") as payload:
         return payload.read()
-
-
-def _copy(source: int, path: str) -> None:
-    """The bytes of a file in memory, as a file with a name; ``source`` keeps its position."""
-    fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o444)
-    place, size = 0, os.fstat(source).st_size
-    while place < size:
-        place += os.sendfile(fd, source, place, size - place)
-    os.close(fd)
 
 
 def _entries(text: bytes, place: int) -> Iterator[tuple[str, int, memoryview]]:
@@ -170,6 +164,7 @@ class Plan:
             **config["environment"],
         }
         self.null = os.open("/dev/null", os.O_RDONLY)
+        self.streams: standard.Streams | None = None  # of the child that prepares itself
         self.workspace = config["workspace"]  # bytes and entries that it may hold, or zeros
         self.rehearsals: list[Any] = []
         self.bare = False  # whether a fork has nothing to tell the modules that are imported
@@ -192,6 +187,7 @@ class Plan:
     def prepare(self) -> None:
         """Enter the jail and lock it."""
         self.workdir.enter(self.seat)
+        self.streams = standard.named(standard.FOLDER) if self.isolate else standard.pipes()
         os.setpgid(0, 0)  # a signal to its group, which no namespace bounds, stays in it
         if not self.isolate:
             linux.die_with_parent()

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import os
 import resource
+import sys
 
 from syscalls import TABLES
 
@@ -25,9 +26,11 @@ ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_NOEXEC = 1, 2, 4, 8
 _MNT_DETACH = 2
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
+_SHARED = 256  # integers up to this are the interpreter's own
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 _PR_SET_SECUREBITS = 28
+_PR_SET_CHILD_SUBREAPER = 36
 _NO_ROOT = 0xC3  # user 0 is nobody special to execve, and no ambient set; both for good
 _CAPS_V3 = 0x20080522
 
@@ -159,6 +162,11 @@ def die_with_parent() -> None:
     prctl(_PR_SET_PDEATHSIG, 9)
 
 
+def adopt_orphans() -> None:
+    """Become the parent of what those that this process started leave behind."""
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
 def dumpable(value: int) -> None:
     """Whether others of our user may look into this process, and whether its entries in /proc are ours."""
     prctl(_PR_SET_DUMPABLE, value)
@@ -187,6 +195,28 @@ _drop = ahead("capset", _HEADER, _NONE)
 def drop_capabilities() -> None:
     """Give up every capability that this process has."""
     _drop()
+
+
+_HEADS = {
+    int: 24,
+    float: 16,
+    bytes: 32,
+}  # where CPython's values begin in their objects, from 3.8 on
+
+
+def forget(*values: Any) -> None:
+    """Overwrite integers, floats and bytes that nobody uses any more: a fork copies freed memory, too."""
+    for value in values:
+        head = _HEADS.get(type(value))
+        if head is not None and not _is_shared(value):
+            ctypes.memset(id(value) + head, 0, sys.getsizeof(value) - head)
+
+
+def _is_shared(value: Any) -> bool:
+    """Whether the interpreter has one such object for all: small integers, and bytes of one letter."""
+    if type(value) is int:
+        return value <= _SHARED
+    return type(value) is bytes and len(value) < 2
 
 
 def close_from(first: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import linux
+import standard
 import tree
 
 TYPE_CHECKING = False
@@ -73,7 +74,7 @@ def build(
         _show(path, linux.ATTR_RDONLY | linux.ATTR_NOSUID | linux.ATTR_NOEXEC)
     os.makedirs(ROOT + HOME, exist_ok=True)
     os.symlink(HOME, ROOT + "/dev/shm")  # noqa: S108
-    os.symlink(HOME + "/.stdin", ROOT + "/dev/stdin")  # a copy: there is no /proc
+    standard.link(ROOT)
     os.makedirs(ROOT + "/box", exist_ok=True)
     if workspace:
         os.mkdir(ROOT + tree.WORKDIR, 0o755)

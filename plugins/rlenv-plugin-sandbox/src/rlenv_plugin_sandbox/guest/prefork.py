@@ -18,7 +18,7 @@ import tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 # number of the run, when it ended; wait status, user seconds, system seconds, peak bytes, error number
 REPORT = struct.Struct("<IdiddQi")
@@ -144,9 +144,21 @@ class Prefork:
             workdir.clear(seat)
             raise
         if not pid:
-            child.serve(self.job, self.plan, rehearse=self.rehearse)
+            rehearse = self.rehearse
+            self._forget()
+            child.serve(self.job, self.plan, rehearse=rehearse)
         self.spare = Child(pid, seat)
         self.poll.register(self.spare.pidfd, select.POLLIN)
+
+    def _forget(self) -> None:
+        """In a child: let nothing tell of the runs before it, which chose how they ended."""
+        if self.current is not None:
+            linux.forget(self.current.pid)
+            self.current = None
+        linux.forget(self.number, self.to_kill, self.idle_since)
+        self.number = self.to_kill = self.failures = 0
+        self.idle_since = 0.0
+        self.rehearse = True
 
     def attend(self) -> bool:
         """What happens next; False when there is nobody left to work for."""
@@ -179,9 +191,12 @@ class Prefork:
         word = os.read(self.begun, 4)
         self.current, self.spare = self.spare, None
         self.failures = 0
+        before = self.number
         self.number += 1
-        soon = time.monotonic() - self.idle_since < _AT_ONCE_S
-        self.rehearse = word != child.STARTED_BUSY and not soon
+        linux.forget(before)
+        idle = time.monotonic() - self.idle_since
+        self.rehearse = word != child.STARTED_BUSY and idle >= _AT_ONCE_S
+        linux.forget(idle)
         return word in (child.STARTED, child.STARTED_BUSY)
 
     def spare_died(self) -> bool:
@@ -219,11 +234,17 @@ class Prefork:
         if self.space is None:
             self.kill()
         status, used = self.reap(self.current)
+        linux.forget(self.idle_since)
         ended = self.idle_since = time.monotonic()
         seat, self.current = self.current.seat, None
         self.failures = 0
-        used = (used.ru_utime, used.ru_stime, used.ru_maxrss * 1024)
-        said = REPORT.pack(self.number, ended, status, *used, 0)
+        peak = used.ru_maxrss * 1024
+        said = REPORT.pack(self.number, ended, status, used.ru_utime, used.ru_stime, peak, 0)
+        self._hand_in(said, seat)
+        linux.forget(said, status, peak, *used)
+
+    def _hand_in(self, said: bytes, seat: Any) -> None:
+        """Report, and give up the place."""
         if self.plan.workspace[0]:
             self.hand_over(said, seat)
         elif self.plan.workdir.is_light(
@@ -236,22 +257,38 @@ class Prefork:
             self.control.send(said)
 
     def hand_over(self, said: bytes, seat: Any) -> None:
-        """Report, and with that a pipe to read the workspace from; its end says that all is as it was."""
+        """Report, and with that a pipe to read the workspace from; its end says that all is as it was.
+
+        A process of its own reads the files: what they hold must not be in the memory that programs begin with.
+        """
         near, far = os.pipe()
         rights = array.array("i", [near])
         self.control.sendmsg([said], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
         os.close(near)
+        pid = self._fork_beside()
+        if not pid:
+            self._pack(far, seat)
+        linux.forget(os.waitpid(pid, 0)[0], pid)
+        self.plan.workdir.clear(seat)
+        os.close(far)
+
+    def _fork_beside(self) -> int:
+        """Fork a process in this pid namespace: 0 in it, a pid here."""
+        if self.space is not None and not self.plan.bare:
+            linux.setns(self.space, linux.CLONE_NEWPID)
+        return os.fork()
+
+    def _pack(self, far: int, seat: Any) -> NoReturn:
         try:
             with open(far, "wb", buffering=1 << 16, closefd=False) as pipe:
                 tree.pack(self.plan.workdir.root_of(seat), *self.plan.workspace, pipe.write)
-        except OSError:  # nobody reads it any more
-            pass
-        self.plan.workdir.clear(seat)
-        os.close(far)
+        finally:
+            os._exit(0)
 
     def reap(self, process: Child) -> tuple[int, Any]:
         """Wait for one that has ended, or is about to."""
         self.poll.unregister(process.pidfd)
         os.close(process.pidfd)
-        _, status, used = os.wait4(process.pid, 0)
+        pid, status, used = os.wait4(process.pid, 0)
+        linux.forget(pid, process.pid)
         return status, used

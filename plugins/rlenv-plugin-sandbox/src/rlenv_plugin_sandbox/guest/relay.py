@@ -5,6 +5,10 @@
 Frames (`wire`) come in on standard input and go out on standard output.  As pid 1 it hears no signal
 that it did not ask for, and ``kill(-1)`` reaches every process of the container but itself: so nothing of
 a run is left when its END is sent, and what it left in the file system is removed before.
+
+A child begins as a copy of the process that forks it, freed memory included.  So no process that has carried the text,
+inputs or output of a run may fork the next: each run is carried by a process of its own, which forks its child
+first and ends with it.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import contextlib
 import gc
 import json
 import select
@@ -27,12 +32,13 @@ import prefork
 import tree
 import wire
 import zygote
-from request import Run, cpu_of_all, reap
+from request import NOT_YET, Run, cpu_of_all, kill_all, reap
 from slot import Plan
 
 _CHUNK = 1 << 16
 _OUTBOX = 1 << 18  # bytes that may wait to be sent before the program's streams have to
 _MOST = 1 << 30
+_GOES_ON = b"1"
 
 
 class Relay:
@@ -42,6 +48,7 @@ class Relay:
         self.inward, self.outward, self.bell = inward, outward, bell
         self.inbox, self.outbox = bytearray(), bytearray()
         self.gone = False
+        self.kept = prefork.high(os.memfd_create("rlenv"))
 
     def say(self, kind: int, *parts: bytes) -> None:
         self.outbox += wire.frame(kind, *parts)
@@ -107,7 +114,7 @@ class Relay:
             poll.register(run.ours, select.POLLIN)
         room = len(self.outbox) < _OUTBOX
         for fd, over in zip(run.fds, run.over):
-            if room and not over:
+            if room and not over and fd != NOT_YET:
                 poll.register(fd, select.POLLIN)
         interest = (select.POLLIN if room and not run.silent else 0) | (
             select.POLLOUT if run.inward else 0
@@ -130,18 +137,20 @@ class Relay:
 
     def _began(self, run: Run) -> None:
         try:
-            said = run.ours.recv(256)
+            said, outputs = child.receive(run.ours)
         except OSError:
             return
         run.began = said == child.STARTED
         if said and not run.began:
             run.said = said[1:]
         if run.began:
-            run.begins()
+            run.begins(outputs)
             self.say(wire.BEGAN)
 
     def _output(self, run: Run, place: int, kind: int) -> bool:
         """One piece of standard output or error; False when there is no more now."""
+        if run.fds[place] == NOT_YET:
+            return False
         try:
             data = os.read(run.fds[place], _CHUNK)
         except BlockingIOError:
@@ -209,10 +218,33 @@ class Relay:
                 self.say(wire.STATE, wire.STATE_BODY.pack(run.delay, run.asked, cpu_of_all()))
         return
 
+    def one_apart(self, plan: Plan) -> bool:
+        """One run, carried by a process of its own; False when the judge is gone, or that process broke."""
+        near, far = os.pipe()
+        pid = os.fork()
+        if not pid:
+            try:
+                os.close(near)
+                if not plan.gvisor:  # which cannot; there the machine counts what a run uses
+                    linux.adopt_orphans()
+                if self.one(plan):
+                    os.write(far, _GOES_ON)
+            finally:
+                os._exit(0)
+        os.close(far)
+        goes_on = os.read(near, 1) == _GOES_ON
+        os.close(near)
+        if not goes_on:
+            kill_all()
+        _reap_all()
+        linux.forget(pid)
+        return goes_on
+
     def one(self, plan: Plan) -> bool:
         """One run, from the fork to its END; False when the judge is gone."""
         run = Run(plan)
         try:
+            self._take_up()
             self.obey(run)
             while not self.look(run):
                 if self.gone:
@@ -222,8 +254,18 @@ class Relay:
             self._rest(run, plan)
         finally:
             run.close()
-        self.flush()
+        self.flush_all()
+        self._leave()
         return not self.gone
+
+    def _take_up(self) -> None:
+        """Take what was read and not used while the last run was carried."""
+        self.inbox += os.pread(self.kept, os.fstat(self.kept).st_size, 0)
+        os.ftruncate(self.kept, 0)
+
+    def _leave(self) -> None:
+        """Leave what was read and not used for who carries the next run."""
+        os.pwrite(self.kept, self.inbox, 0)
 
     def _rest(self, run: Run, plan: Plan) -> None:
         """Take in what a run left in its pipes, and tell its end."""
@@ -253,6 +295,15 @@ class Relay:
         send(least=0)
         tree.pack(tree.WORKDIR, *plan.workspace, send)
         send(least=0)
+
+
+def _reap_all() -> None:
+    """Wait for all that is left, which has been killed; what is learned of it is not kept."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.wait()
+            linux.forget(pid)
+            linux.forget(status)
 
 
 def _streams() -> list[int]:
@@ -318,7 +369,8 @@ def main() -> None:
     os.umask(0o022)
     gc.collect()
     gc.freeze()
-    while relay.one(plan):
+    once = relay.one if plan.renewal is None else relay.one_apart
+    while once(plan):
         pass
 
 

@@ -14,6 +14,7 @@ import signal
 
 import linux
 import mounts
+import standard
 import tree
 
 TYPE_CHECKING = False
@@ -50,6 +51,7 @@ class Renewal:
             options = tree.mount_options(*config["workspace"])
             self.places.append((tree.WORKDIR, options, executable))
         self.gvisor = gvisor
+        self.tmp_mb = config["tmp_mb"]
         os.chdir("/")
         if gvisor:
             _keep_processes()
@@ -70,18 +72,27 @@ class Renewal:
             with contextlib.suppress(OSError):  # no run has covered it
                 linux.detach(_PROC)
 
-    def hide_processes(self) -> None:
+    def hide_processes(self) -> standard.Streams | None:
         """Show this process, the first of its namespace, no others: the numbers of those count on.
 
         Outside gVisor no /proc can be mounted where docker has covered parts of it, so there is none: as Landlock
         has it.  gVisor has one mount namespace for all, so there the relay has to do without its path.
+
+        Returns:
+            The streams of this run, which are all that is in /proc; None under gVisor, where it is a /proc.
         """
         flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
         if self.gvisor:
             linux.mount("proc", _PROC, "proc", flags)
-            return
+            return None
         linux.unshare(linux.CLONE_NEWNS)
-        linux.mount("none", _PROC, "tmpfs", flags | linux.MS_RDONLY, "size=4k,mode=555")
+        linux.mount("none", _PROC, "tmpfs", flags, "size=%dm,mode=755" % self.tmp_mb)
+        os.makedirs(standard.PROC)
+        standard.make(standard.PROC)
+        streams = standard.named(standard.PROC)
+        # Whoever lists it takes it for the list of descriptors.
+        os.chmod(standard.PROC, 0o111)  # noqa: S103 - it can be entered, and not read
+        return streams
 
     @staticmethod
     def fork() -> int:

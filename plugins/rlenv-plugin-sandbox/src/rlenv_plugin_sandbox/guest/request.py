@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import slot
 
+NOT_YET = -1  # a descriptor of output that comes with the word of the child that it begins
 _CLEANING_S = 2.0
 _OOM = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 
@@ -31,6 +32,7 @@ class Run:
         self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.failure = 0
         self.pid: int | None = None
+        self.spares_first = plan.gvisor and plan.renewal is not None
         try:
             self.pid = plan.fork()
         except OSError as error:
@@ -64,13 +66,10 @@ class Run:
         text, payload, stdin = parts.read(much), parts.read(more), parts.read()
         self.room = [room, room]
         channel, theirs = socket.socketpair()
-        out, outward = os.pipe()
-        err, errward = os.pipe()
-        far = [outward, errward, theirs.detach()]
+        far = [theirs.detach()]
         far += [_memory(content) for content in (stdin, payload) if content]
-        self.fds = [out, err, channel.detach()]
-        for fd in self.fds:
-            os.set_blocking(fd, False)
+        channel.setblocking(False)
+        self.fds = [NOT_YET, NOT_YET, channel.detach()]
         self.oom = _killed_for_memory()
         self.on = True
         self.when = time.monotonic()
@@ -89,14 +88,15 @@ class Run:
             self.look()
             self.order = order
             self.stopped = time.monotonic()
-            kill_all()
+            self._kill()
 
     def look(self) -> None:
         """Learn how long it stood ready to run without a processor."""
         self.delay += self.delays.since(_tasks())
 
-    def begins(self) -> None:
-        """From now on its clock runs."""
+    def begins(self, outputs: list[int]) -> None:
+        """From now on its clock runs, and these bring what it prints."""
+        self.fds[: len(outputs)] = outputs
         self.look()
         self.delay, self.since = 0.0, time.monotonic()
 
@@ -123,10 +123,29 @@ class Run:
 
     def clear(self) -> None:
         """Kill and wait for everything of the run."""
-        kill_all()
+        self._kill()
         while reap(self, 0):
             pass
         self.ended = self.stopped or self.ended or time.monotonic()
+
+    def _kill(self) -> None:
+        """Kill everything of the run.
+
+        Where this process does not become the parent of orphans, it is not told what they used.  So there the process
+        is spared that waits for the first one of the run's own namespace: it ends with that, and tells.
+        """
+        if not self.spares_first:
+            kill_all()
+            return
+        spared = (*_ours(), str(self.pid))
+        others = [
+            int(n) for n in os.listdir(renewal.processes()) if n.isdigit() and n not in spared
+        ]
+        if not others:  # it has not forked yet
+            kill_all()
+        for pid in others:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def report(self, plan: slot.Plan) -> bytes:
         """END's body, after what the run left in files has been removed."""
@@ -143,7 +162,8 @@ class Run:
     def close(self) -> None:
         self.ours.close()
         for fd in self.fds:
-            os.close(fd)
+            if fd != NOT_YET:
+                os.close(fd)
 
 
 def _memory(content: bytes) -> int:
@@ -155,7 +175,7 @@ def _memory(content: bytes) -> int:
 
 
 def kill_all() -> None:
-    """Everything in this container but pid 1, which is us."""
+    """Everything in this container but this process and pid 1."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
 
@@ -177,12 +197,17 @@ def reap(run: Run, flags: int) -> bool:
     return True
 
 
+def _ours() -> tuple[str, str]:
+    """The processes of the container that are of no run: the first, and this one, which carries the run."""
+    return "1", str(os.getpid())
+
+
 def _tasks() -> list[str]:
-    """Every thread of the container but ours, as folders of /proc."""
+    """Every thread of the container but of ours, as folders of /proc."""
     found = []
     base = renewal.processes()
     for pid in os.listdir(base):
-        if pid.isdigit() and pid != "1":
+        if pid.isdigit() and pid not in _ours():
             folder = "%s/%s/task" % (base, pid)
             with contextlib.suppress(OSError):
                 found += ["%s/%s" % (folder, tid) for tid in os.listdir(folder)]
@@ -194,7 +219,7 @@ def cpu_of_all() -> float:
     total, tick = 0, os.sysconf("SC_CLK_TCK")
     base = renewal.processes()
     for name in os.listdir(base):
-        if name.isdigit() and name != "1":
+        if name.isdigit() and name not in _ours():
             try:
                 with open("%s/%s/stat" % (base, name)) as file:
                     total += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))

@@ -14,6 +14,7 @@ import leftovers
 import linux
 import renewal
 import seccomp
+import standard
 import tree
 
 TYPE_CHECKING = False
@@ -90,10 +91,12 @@ class Plan(child.Plan):
         # Memory is taken from it, never from pid 1; gVisor has none.
         with contextlib.suppress(OSError):
             linux.write("/proc/self/oom_score_adj", "1000")
-        if self.renewal is not None:
-            self.renewal.hide_processes()
+        named = None if self.renewal is None else self.renewal.hide_processes()
         if self.first:
             _become_nobody()
+        self.streams = (
+            standard.pipes() if named is None else named
+        )  # nobody's own, to be opened by name
         os.chdir(self.home)
         for limit, value in self.limits:
             self._limit(limit, value)
@@ -101,6 +104,8 @@ class Plan(child.Plan):
             linux.drop_capabilities()
         linux.no_new_privileges()
         if self.landlock:
+            if named is not None:
+                landlock.allow_streams(self.rules, standard.PROC)
             landlock.enforce(self.rules, self.landlock)
         seccomp.install(self.filter)
         random.seed(self.seed)

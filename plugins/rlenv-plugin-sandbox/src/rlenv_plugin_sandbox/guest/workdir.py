@@ -8,6 +8,7 @@ import landlock
 import leftovers
 import linux
 import mounts
+import standard
 import tree
 
 TYPE_CHECKING = False
@@ -85,12 +86,17 @@ class MemoryFolder:
         self.workspace = config["workspace"]
         self.path = tree.WORKDIR if self.workspace[0] else mounts.HOME
         self.executable, self.version = executable, version
+        self.uid = config["uid"]
         self._free = list(mounts.ROOTS)
+        for root in self._free:  # kept: the names of streams there are not a program's to change
+            options = "size=%dm,mode=711" % config["tmp_mb"]
+            mounts.mount_memory(root + standard.FOLDER, options, executable=False)
         self._shown = os.listdir(mounts.ROOTS[0] + mounts.HOME)
 
     def prepare(self) -> Seat:
         """Make the place of the next run."""
         seat = Seat(self._free[-1])
+        standard.make(seat.root + standard.FOLDER, self.uid)
         mounts.private(seat.root, self.options, self._shown, executable=self.executable)
         if self.workspace[0]:
             place = seat.root + tree.WORKDIR
@@ -135,6 +141,7 @@ class MemoryFolder:
         for fd in (seat.rules, seat.workspace):
             if fd >= 0:
                 os.close(fd)
+        standard.remove(seat.root + standard.FOLDER)
         linux.detach(seat.root + mounts.HOME)
         if self.workspace[0]:
             linux.detach(seat.root + tree.WORKDIR)

@@ -41,7 +41,7 @@ class Run:
     """
 
     __slots__ = (
-        "_began", "_channel", "_delays", "_ended", "_loop", "_ordered", "_pid", "_report",
+        "_began", "_channel", "_delays", "_ended", "_expecting", "_loop", "_ordered", "_pid", "_report",
         "_said", "_slot", "_span", "_starved", "_streams", "_timer", "_waiter", "_watching", "limit", "meter",
     )  # fmt: skip
 
@@ -57,6 +57,7 @@ class Run:
         self._said = ""
         self._pid: int | None = None
         self._watching = self._starved = False
+        self._expecting = False  # of the loop, to see that it begins
         self._began = self._ended = 0.0
         self._delays = Delays()
         self.meter = Meter()
@@ -82,8 +83,7 @@ class Run:
         self._channel = Channel(self._loop, near, self._wake)
         given: list[int] = []
         try:
-            given = self._streams.pipes()
-            given.append(far.detach())
+            given = [far.detach()]
             given += [memory_file(content) for content in (stdin, payload) if content]
             self._began = monotonic()
             self._slot.submit(text, given)
@@ -105,7 +105,7 @@ class Run:
     async def _writable(self, channel: Channel) -> None:
         if self._ordered:
             raise ChannelEnded("the program was stopped before it read all of the frame")
-        self._streams.drain()
+        self._drain()
         fd = channel.sock.fileno()
         self._loop.add_writer(fd, self._wake)
         try:
@@ -154,7 +154,7 @@ class Run:
             starved = late == "machine" or self._starved
             raise ChannelTimeout(f"no frame within {span.clock:.3g} s", starved=starved)
         if monotonic() - span.began >= _QUIET_S:
-            self._streams.drain()
+            self._drain()
 
     def _open_channel(self) -> Channel:
         assert self._channel is not None
@@ -185,7 +185,7 @@ class Run:
             self._hear()
         if self._report is not None:
             return
-        self._streams.drain()
+        self._drain()
         self._watch()
         ordered, deadline = self._ordered, monotonic() + (inf if seconds is None else seconds)
         while self._waits(ordered) and (left := deadline - monotonic()) > 0:
@@ -274,6 +274,7 @@ class Run:
         if self._timer is not None:
             self._timer.cancel()
         self._unwatch()
+        self._expect(begin=False)
         self._streams.close()
         if self._channel is not None:
             self._channel.close()
@@ -297,8 +298,29 @@ class Run:
 
     def _look(self) -> None:
         """Learn whether it began, and as which process."""
-        if self._pid is None and not self._said:
-            self._pid, self._said = self._slot.started()
+        if self._pid is not None or self._said:
+            return
+        start = self._slot.started()
+        if start is not None:
+            self._pid, self._said = start.pid, start.failure
+            self._streams.take(start.outputs)
+            self._expect(begin=False)
+
+    def _drain(self) -> None:
+        """Take in what is printed from now on; before it begins, as soon as it does."""
+        self._look()
+        self._streams.drain()
+        self._expect(begin=self._pid is None and not self._said)
+
+    def _expect(self, *, begin: bool) -> None:
+        """Have the loop look when its child says that it begins, or no longer."""
+        if begin == self._expecting:
+            return
+        self._expecting = begin
+        if begin:
+            self._loop.add_reader(self._slot.job.fileno(), self._look)
+        elif self._slot.job.fileno() >= 0:
+            self._loop.remove_reader(self._slot.job.fileno())
 
     def _is_over(self, span: Span) -> Over:
         """Whether a limit has been reached; looks at the clock when there is reason to."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from rlenv import ConfigError, Fault, VerifierFault
@@ -31,7 +31,7 @@ from .advice import advice
 from .channel import SOON_MS
 from .setup import GUEST, OVERHEAD_MB, interpreter, plan, taken, unused_ids
 
-__all__ = ["NoJail", "Slot", "check_preload", "lost"]
+__all__ = ["NoJail", "Slot", "Start", "check_preload", "lost"]
 
 _HANDSHAKE_S = 30.0
 _FAREWELL_S = 5.0
@@ -46,6 +46,16 @@ _ENVIRONMENT = {
 _numbers = count()
 _slots: WeakSet[Slot] = WeakSet()
 _lock = Lock()  # one spawn at a time: a descriptor of one zygote must not leak into another
+
+
+class Start(NamedTuple):
+    """What a child says that has START."""
+
+    pid: int | None  # our number for the process that began to run its program
+    failure: str  # why it could not
+    outputs: list[
+        int
+    ]  # descriptors to read its standard output and error from: the caller's to close
 
 
 class NoJail(ConfigError):
@@ -242,18 +252,23 @@ class Slot(Place):
         rights = array.array("i", fds)
         self.job.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
 
-    def started(self) -> tuple[int | None, str]:
-        """(our number for the process that began to run its program, why none could); (None, "") so far."""
+    def started(self) -> Start | None:
+        """What the child says that has START; None so far."""
+        room = socket.CMSG_SPACE(12) + socket.CMSG_SPACE(2 * 4)
         try:
-            said, ancillary, _, _ = self.job.recvmsg(256, socket.CMSG_SPACE(12))
+            said, ancillary, _, _ = self.job.recvmsg(256, room)
         except OSError:
-            return None, ""
-        if said != _STARTED:
-            return None, said[1:].decode("utf-8", "replace")
+            return None
+        outputs = array.array("i")
+        pid = None
         for level, kind, data in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-                return int.from_bytes(data[:4], "little", signed=True), ""
-        return None, ""
+                pid = int.from_bytes(data[:4], "little", signed=True)
+            elif level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                outputs.frombytes(data[: len(data) - len(data) % 4])
+        if said != _STARTED:
+            return Start(None, said[1:].decode("utf-8", "replace"), list(outputs))
+        return Start(pid, "", list(outputs))
 
     def report(self) -> bytes | None:
         """The zygote's word on the end of this run; b"" when it is gone, None when there is none yet."""

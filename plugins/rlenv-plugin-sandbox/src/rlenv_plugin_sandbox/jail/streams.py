@@ -13,7 +13,7 @@ _PATIENCE = 64 << 20
 
 
 class Streams:
-    """The near ends of two pipes.
+    """The near ends of what a program writes to; its child makes them, and hands them over as it begins.
 
     Args:
         limit: how many bytes are kept of each; the rest is dropped.
@@ -29,22 +29,21 @@ class Streams:
         self._draining = False
         self.truncated = False
 
-    def pipes(self) -> list[int]:
-        """The far ends of two new pipes: the caller's to close."""
-        far = []
-        for _ in range(2):
-            near, end = os.pipe()
-            self._fds.append(near)
-            far.append(end)
-            os.set_blocking(near, False)
-        return far
+    def take(self, fds: list[int]) -> None:
+        """Read these from now on; they do not block."""
+        self._fds = fds
+        if self._draining:
+            self._listen()
 
     def drain(self) -> None:
         """From now on take in what is printed, whenever the loop turns."""
         if not self._draining:
             self._draining = True
-            for place, fd in enumerate(self._fds):
-                self._loop.add_reader(fd, self._arrived, place, fd)
+            self._listen()
+
+    def _listen(self) -> None:
+        for place, fd in enumerate(self._fds):
+            self._loop.add_reader(fd, self._arrived, place, fd)
 
     @property
     def draining(self) -> bool:
