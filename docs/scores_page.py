@@ -50,8 +50,8 @@ CHAIN = (
         "Where `RLENV_SECRET` is set, the header has a key `chain`, the id of the secret, and each row ends with a key `mac`: "
         "HMAC-SHA256 over the `mac` of the row before (of the first row: the header's line) and the row's line without its own, of "
         "which 32 hexadecimal digits are kept. `--resume`, `rlenv report`, `rlenv export` and `rlenv select` check it: a row that was "
-        "edited, removed, swapped or inserted is an error that names the row. Rows that are missing at the end are not found, since "
-        "an interrupted run leaves such a file.\n"
+        "edited, removed, swapped or inserted is an error that names the row. Rows that are missing at the end are a warning, "
+        "since an interrupted run leaves such a file: `responses` in the header says how many rows there are to be.\n"
     ),
     (
         "| `RLENV_SECRET` | a file with a chain | a file without |\n| --- | --- | --- |\n"
@@ -74,7 +74,11 @@ def scores() -> Iterator[str]:
     yield "## The header"
     yield f"```json\n{json.dumps(_short(header), indent=2, ensure_ascii=False)}\n```\n"
     assert set(header) == {"schema", *(f.name for f in attrs.fields(Header))}
-    yield "Two runs with equal headers give equal rewards. `fingerprint` names the configuration and the code.\n"
+    yield (
+        "Two runs with equal headers give equal rewards. `fingerprint` names the configuration and the code. `responses` is the number "
+        "of rows of the whole run: with fewer, `rlenv report`, `rlenv export` and `rlenv select` warn that the file is incomplete, and "
+        "`rlenv select --min-reward` is not decided.\n"
+    )
     yield from CHAIN
     for title, meanings, found in (
         ("A response", ROW, scored),
@@ -105,7 +109,8 @@ def _a_run() -> tuple[dict[str, Any], dict[str, Any]]:
     return header, scored
 
 
-def _short(header: Mapping[str, str]) -> dict[str, str]:
+def _short(header: Mapping[str, object]) -> dict[str, object]:
     return {
-        key: "…" if re.fullmatch(r"[0-9a-f]{64}", text) else text for key, text in header.items()
+        key: "…" if re.fullmatch(r"[0-9a-f]{64}", str(value)) else value
+        for key, value in header.items()
     }

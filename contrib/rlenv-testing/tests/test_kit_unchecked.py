@@ -122,3 +122,28 @@ def test_what_could_not_be_checked_does_not_look_like_a_pass() -> None:
     assert blind == BrokenLaws({}, {"order": "why"})
     assert broken == {"a": "b"}
     assert broken
+
+
+def test_a_function_whose_file_does_not_import_is_not_checked(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(
+        "import no_such_module_xyz\n\ndef f(response): return 1.0\n"
+    )
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        found = broken_laws("./broken.py:f", sound.EXAMPLES, laws=["contract", "total", "range"])
+
+    assert dict(found) == {}
+    assert list(found.unchecked) == ["total"]  # told once
+    assert "No module named 'no_such_module_xyz'" in found.unchecked["total"]
+
+
+def test_the_command_does_not_succeed_where_a_file_does_not_import(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(
+        "import no_such_module_xyz\n\ndef f(response): return 1.0\n"
+    )
+    argv = [sys.executable, "-m", "rlenv", "check", "./broken.py:f", "--law", "contract", "--law", "total"]  # fmt: skip
+    ran = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+
+    assert ran.returncode == 3, ran.stdout + ran.stderr
+    assert "No module named 'no_such_module_xyz'" in ran.stdout

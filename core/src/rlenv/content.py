@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 
 # What interpreters, tools and version control keep in a package's folder; no code reads it.
 SKIPPED = frozenset({
@@ -26,11 +27,10 @@ def content_of(package: str) -> str:
     A file is read once a process, and again when its size or its time has changed.
 
     Args:
-        package: the name of a package that is imported.
+        package: the name of a package, which need not be imported yet.
     """
-    module = sys.modules.get(package)
     digest = hashlib.sha256()
-    for root in getattr(module, "__path__", None) or [getattr(module, "__file__", None) or ""]:
+    for root in _places(package):
         for name, path in _files(root):
             encoded = os.fsencode(name)
             digest.update(b"%d\0%b\0%b" % (len(encoded), encoded, hash_of_file(path)))
@@ -53,9 +53,22 @@ def hash_of_file(path: str) -> bytes:
 
 def is_installed(package: str) -> bool:
     """Whether a package is in a folder of installed distributions, where a version names its content."""
-    module = sys.modules.get(package)
-    places = getattr(module, "__path__", None) or [getattr(module, "__file__", None) or ""]
+    places = _places(package)
     return all(os.path.dirname(os.path.abspath(place)) in _installed() for place in places)
+
+
+def _places(package: str) -> list[str]:
+    """The folders of a top-level package, or the file of a module; [""] where it has neither."""
+    module = sys.modules.get(package)
+    if module is not None:
+        return [*(getattr(module, "__path__", None) or [getattr(module, "__file__", None) or ""])]
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        return [""]
+    return [*(spec.submodule_search_locations or [spec.origin or ""])]
 
 
 @cache

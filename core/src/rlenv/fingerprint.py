@@ -6,6 +6,8 @@ import hashlib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 from attrs import frozen
@@ -17,6 +19,7 @@ from .plan import Plan
 from .plugins import DISTRIBUTION, version
 from .reads import hashes_of_reads
 from .secret import key_id
+from .stages import attribute
 from .state import ATOMS, State, tells_all
 from .tasks import canonical
 
@@ -129,12 +132,28 @@ def _stage(slot: Slot, state: State) -> dict[str, object]:
         }
     else:
         held = {"function" if is_function(stage) else "class": target_of(stage)}
+    if globals_here := _globals_here(stage, state):
+        held["globals"] = globals_here
     return {
         **held,
         "state": state.of(stage, slot.name, SLOTS if isinstance(stage, Composite) else frozenset()),
         "options": dict(_written(slot)),
         "reads": hashes_of_reads(stage),
     }
+
+
+def _globals_here(stage: Any, state: State) -> str:
+    """Describe the globals of a function that runs in this process, where they may have been set to other values.
+
+    Workers import a module anew; here, what a script assigned to it holds.
+    """
+    if not is_function(stage) or attribute(stage, "where") == "worker":
+        return ""
+    function = inspect.unwrap(getattr(stage, "function", stage))
+    while isinstance(function, partial):
+        function = inspect.unwrap(function.func)
+    function = getattr(function, "__func__", function)
+    return state.globals_of(function, "globals") if isinstance(function, FunctionType) else ""
 
 
 def _written(slot: Slot) -> Iterator[tuple[str, object]]:

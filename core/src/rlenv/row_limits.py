@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 SHORTER = "shorten it or leave it out"
+CONTAINER = 64  # bytes of an empty list or dict in memory, which two bytes of JSON stand for
+TIMES = 4  # how many times its bytes a text of JSON may take in memory, where the bytes are at their limit
 
 
 @frozen
 class RowLimits:
     """Limits on what is read of one file; beyond them, reading ends with an error.
+
+    What a text of JSON or CSV takes in memory, as ``memory_of`` estimates it, is limited to four times as much.
 
     Attributes:
         row_bytes: of one row: of a line of JSONL, of the lines of a CSV row, of the values of any other row.
@@ -37,6 +41,17 @@ class RowLimits:
 
 
 LIMITS = RowLimits()
+
+
+def memory_of(raw: bytes) -> int:
+    """About how many bytes the values take in memory that are written in a text of JSON or CSV."""
+    containers = raw.count(b"[") + raw.count(b"{")
+    return len(raw) + CONTAINER * containers + 8 * raw.count(b",")
+
+
+def memory_problem(place: str, allowed: int) -> str:
+    """The message for a row or file of very many small values."""
+    return f"{place} takes more than {allowed:,} bytes of memory, which is the limit; {SHORTER}"
 
 
 def row_problem(place: str, limits: RowLimits) -> str:
@@ -64,6 +79,8 @@ def read_whole(file: IO[bytes], limits: RowLimits, remedy: str) -> bytes:
         raise ValueError(
             f"the file is longer than {most}, the limit of a file of this kind; {remedy}"
         )
+    if memory_of(content) > TIMES * limits.whole_bytes:
+        raise ValueError(memory_problem("the file", TIMES * limits.whole_bytes))
     return content
 
 
@@ -78,6 +95,8 @@ def sound_lines(file: IO[bytes], limits: RowLimits) -> Iterator[bytes]:
         number += 1
         if len(line) > limits.row_bytes:
             raise ValueError(row_problem(f"line {number}", limits))
+        if memory_of(line) > TIMES * limits.row_bytes:
+            raise ValueError(memory_problem(f"line {number}", TIMES * limits.row_bytes))
         yield line
 
 
@@ -95,6 +114,7 @@ class Inflated(io.RawIOBase):
         self._size = size
         self._allowed = limits.expanded(size)
         self._total = 0
+        self._memory = 0
 
     def readable(self) -> bool:
         return True
@@ -102,7 +122,8 @@ class Inflated(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:
         count: int = self._file.readinto(buffer)
         self._total += count
-        if self._total > self._allowed:
+        self._memory += memory_of(bytes(buffer[:count]))
+        if self._total > self._allowed or self._memory > TIMES * self._allowed:
             raise ValueError(expansion_problem(self._size, self._allowed))
         return count
 

@@ -22,6 +22,17 @@ from types import (
 )
 from typing import Any, TypeAlias
 
+from .code_parts import (
+    annotations_of,
+    derived_attributes,
+    dynamic_members,
+    imports_in,
+    is_by_value,
+    is_dynamic,
+    is_own,
+    names_in,
+    own_members,
+)
 from .errors import ConfigError
 
 ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
@@ -29,14 +40,6 @@ LOCKS = (type(threading.Lock()), type(threading.RLock()))  # which hold nothing,
 LONG = 1 << 12  # bits of an integer that is written in decimal digits
 # Flags of code that change what it does: *args, **kwargs, and the kinds of generators and coroutines.
 FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
-# What a class has besides its methods and constants; some of it differs between versions of Python.
-NOT_CODE = frozenset({
-    "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
-    "__annotations_cache__", "__annotate__", "__annotate_func__", "__firstlineno__",
-    "__static_attributes__", "__attrs_attrs__", "__attrs_props__", "__attrs_own_setattr__",
-    "__match_args__", "__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__",
-    "__dataclass_fields__", "__dataclass_params__", "__protocol_attrs__",
-})  # fmt: skip
 REMEDY = (
     "hold plain values instead, or give its class a method __rlenv_state__() that returns what its "
     "verdicts depend on, such as a name and a version"
@@ -53,8 +56,11 @@ class State:
     and attrs fields with the metadata ``{"state": False}``.
 
     A function counts by its code, its defaults and the variables that it closes over.  What workers get by value
-    (classes and functions of ``__main__`` or of another function) counts by the code of its methods and by the
-    globals that it reads; a global that cannot be described counts by its class.
+    (classes and functions of ``__main__`` or of another function, lambdas) counts by the code of its methods and by
+    the globals that it reads; a global that cannot be described counts by its class.
+
+    Equal structures have equal texts also where they hold themselves: what is inside itself counts by how far out
+    it is, and what holds a part of such a circle a second time counts by the order in which it was first seen.
 
     Attributes:
         packages: the top-level packages, less those of the standard library.
@@ -63,8 +69,15 @@ class State:
     def __init__(self) -> None:
         self.packages: set[str] = set()
         self._texts: dict[int, str] = {}  # by identity
+        self._numbers: dict[
+            int, int
+        ] = {}  # the order in which those were seen that hold something around them
         self._kept: list[object] = []  # so that no identity is used twice
         self._open: list[int] = []  # what is being described, from the outside in
+        self._seen = 0  # values that were described
+        self._outermost = (
+            sys.maxsize
+        )  # the place in ``_open`` that the value being described refers to
 
     def of(self, value: object, path: str, omit: frozenset[str] = frozenset()) -> str:
         """Describe a value.
@@ -84,18 +97,47 @@ class State:
             return _atom(value)
         key = id(value)
         if key in self._open:
-            return f"^{len(self._open) - self._open.index(key)}"
+            place = self._open.index(key)
+            self._outermost = min(self._outermost, place)
+            return f"^{len(self._open) - place}"
         if omit or key not in self._texts:
-            self._kept.append(value)
-            self._open.append(key)
-            try:
-                text = self._described(value, path, omit)
-            finally:
-                self._open.pop()
-            if omit:
-                return text
-            self._texts[key] = text
+            return self._described_first(value, path, omit)
+        if (
+            key in self._numbers
+        ):  # its text has places that are counted from where it was first seen
+            return _digest("again", [self._texts[key], str(self._numbers[key])])
         return self._texts[key]
+
+    def _described_first(self, value: object, path: str, omit: frozenset[str]) -> str:
+        key = id(value)
+        number = self._seen
+        outer = self._outermost
+        self._seen += 1
+        self._outermost = sys.maxsize
+        self._kept.append(value)
+        self._open.append(key)
+        try:
+            text = self._described(value, path, omit)
+        finally:
+            self._open.pop()
+            is_part_of_circle = self._outermost < len(self._open)
+            self._outermost = min(outer, self._outermost) if is_part_of_circle else outer
+        if not omit:
+            self._texts[key] = text
+            if is_part_of_circle:
+                self._numbers[key] = number
+        return text
+
+    def _alone(self, value: object, path: str) -> str:
+        """Describe an item of a set as if it were the first one, since a set has no order."""
+        if type(value) in ATOMS:
+            return _atom(value)
+        texts, numbers, seen = self._texts, self._numbers, self._seen
+        self._texts, self._numbers = {}, {}
+        try:
+            return self.of(value, path)
+        finally:
+            self._texts, self._numbers, self._seen = texts, numbers, seen
 
     def _described(self, value: Any, path: str, omit: frozenset[str]) -> str:
         kind = type(value)
@@ -106,7 +148,7 @@ class State:
         if kind in LOCKS:
             return _digest("lock", [_name_of(kind)])
         if kind in (set, frozenset):
-            return _digest(kind.__name__, sorted(self.of(item, path) for item in value))
+            return _digest(kind.__name__, sorted(self._alone(item, path) for item in value))
         for known, describe in _KINDS.items():
             if issubclass(kind, known):  # not isinstance: list[int] says that it is a type
                 return describe(self, value, path)
@@ -124,8 +166,11 @@ class State:
 
     def _table(self, tag: str, items: Iterable[tuple[object, object]], path: str) -> str:
         """Describe a table; equal tables may have their items in different orders."""
-        rows = [(self.of(key, path), self.of(item, f"{path}[{key!r:.40}]")) for key, item in items]
-        return _digest(tag, [text for row in sorted(rows) for text in row])
+        named = sorted(
+            ((self.of(key, path), key, item) for key, item in items), key=lambda row: row[0]
+        )
+        rows = [(text, self.of(item, f"{path}[{key!r:.40}]")) for text, key, item in named]
+        return _digest(tag, [text for row in rows for text in row])
 
     def _parts(self, tag: str, parts: Parts, path: str) -> str:
         return _digest(tag, [self.of(value, path + name) for name, value in parts])
@@ -165,17 +210,19 @@ class State:
             tables = [state]
         else:
             return self.of(state, path)
-        left = omit | _derived(kind)
+        left = omit | derived_attributes(kind)
         merged = {name: value for table in tables for name, value in table.items()}
-        own = [(str(name), value) for name, value in merged.items() if name not in left]
-        texts = [(name, self.of(value, f"{path}.{name}")) for name, value in own]
-        return _digest("attributes", [text for row in sorted(texts) for text in row])
+        own = sorted((str(name), name) for name in merged if name not in left)
+        texts = [(text, self.of(merged[name], f"{path}.{text}")) for text, name in own]
+        return _digest("attributes", [text for row in texts for text in row])
 
     # -- code ------------------------------------------------------------------------------------
 
     def _function(self, function: FunctionType, path: str) -> str:
         self._note(function.__module__)
-        cells = _cells(function)
+        from .functions import closed_over
+
+        cells = dict(closed_over(function))
         shown = [(f" closes over {name}, which", value) for name, value in cells.items()]
         return self._parts("function", [
             ("", function.__module__),
@@ -185,8 +232,15 @@ class State:
             ("", list(cells)),
             *shown,
             (".__dict__", vars(function)),
-            ("", self._globals(function, path) if _by_value(function) else ""),
+            *(self._by_value(function, path) if is_by_value(function) else ()),
         ], path)  # fmt: skip
+
+    def _by_value(self, function: FunctionType, path: str) -> Parts:
+        """Describe what else a function may read, where workers get a copy of it."""
+        for package in imports_in(function.__code__):
+            self._note(package)
+        yield "", self.globals_of(function, path)
+        yield "", self._loose([function.__doc__, annotations_of(function)], path)
 
     def _method(self, method: MethodType, path: str) -> str:
         parts = [("", method.__func__), (".__self__", method.__self__)]
@@ -199,10 +253,23 @@ class State:
         parts = [("", function.__name__), (".__self__", function.__self__)]
         return self._parts("builtin", parts, path)
 
-    def _globals(self, function: FunctionType, path: str) -> str:
+    def globals_of(self, function: FunctionType, path: str) -> str:
+        """Describe the globals that a function reads, as they are now; of modules, also what it reads of them."""
         scope = function.__globals__
-        names = sorted({name for name in _names(function.__code__) if name in scope})
-        return _digest("globals", [f"{name}={self._loose(scope[name], path)}" for name in names])
+        names = sorted(names_in(function.__code__))
+        found = {name: scope[name] for name in names if name in scope}
+        texts = [f"{name}={self._loose(value, path)}" for name, value in found.items()]
+        for name, value in found.items():
+            if isinstance(value, ModuleType) and is_own(value):
+                texts += [f"{name}.{each}" for each in self._constants(value, names)]
+        return _digest("globals", texts)
+
+    def _constants(self, module: ModuleType, names: Iterable[str]) -> Iterator[str]:
+        """Describe the plain values of a module that have one of these names."""
+        for name in names:
+            value = vars(module).get(name)
+            if type(value) in ATOMS:
+                yield f"{name}={_atom(value)}"
 
     def _loose(self, value: object, path: str) -> str:
         """Describe a value, or its class where that cannot be done."""
@@ -214,11 +281,12 @@ class State:
     def _class(self, kind: type, path: str) -> str:
         self._note(kind.__module__)
         name = _name_of(kind)
-        if not _by_value(kind):
+        if not is_by_value(kind):
             return name
-        own = [(key, value) for key, value in sorted(vars(kind).items()) if key not in NOT_CODE]
-        code = [f"{key}={self._member(value, f'{path}.{key}')}" for key, value in own]
-        return _digest("class", [name, *(self.of(base, path) for base in kind.__bases__), *code])
+        meta = type(kind)
+        code = [f"{key}={self._member(value, f'{path}.{key}')}" for key, value in own_members(kind)]
+        bases = [self._loose(base, path) for base in (meta, *kind.__bases__)]
+        return _digest("class", [name, *bases, self._loose(annotations_of(kind), path), *code])
 
     def _member(self, value: Any, path: str) -> str:
         if isinstance(value, MemberDescriptorType):
@@ -227,11 +295,17 @@ class State:
             return self._loose([value.fget, value.fset], path)
         if isinstance(value, functools.cached_property):
             return self._loose(value.func, path)
-        return self._loose(getattr(value, "__func__", value), path)
+        if isinstance(value, (staticmethod, classmethod)):
+            return f"{type(value).__name__} {self._loose(value.__func__, path)}"
+        return self._loose(value, path)
 
-    def _module(self, module: ModuleType, _path: str) -> str:
+    def _module(self, module: ModuleType, path: str) -> str:
         self._note(module.__name__)
-        return _digest("module", [module.__name__])
+        if not is_dynamic(module):
+            return _digest("module", [module.__name__])
+        members = dynamic_members(module)
+        texts = [f"{key}={self._loose(value, f'{path}.{key}')}" for key, value in members]
+        return _digest("module", [module.__name__, *texts])
 
     def _code(self, code: CodeType, path: str) -> str:
         """Describe what code does; where it stands in its file is left out."""
@@ -301,33 +375,6 @@ def _name_of(thing: Any) -> str:
     return f"{module}:{getattr(thing, '__qualname__', type(thing).__qualname__)}"
 
 
-def _derived(kind: type) -> set[str]:
-    """The attributes of a class's objects that are no setting."""
-    cached = {
-        name
-        for base in kind.__mro__
-        for name, value in vars(base).items()
-        if isinstance(value, functools.cached_property)
-    }
-    fields = getattr(kind, "__attrs_attrs__", ())
-    return cached | {field.name for field in fields if field.metadata.get("state") is False}
-
-
-def _by_value(thing: FunctionType | type) -> bool:
-    """Whether no module that has a file defines this under its name, so that workers get it by value."""
-    name = thing.__module__ or "__main__"
-    if name.partition(".")[0] in sys.stdlib_module_names:
-        return False
-    module = sys.modules.get(name)
-    has_file = getattr(module, "__file__", None) or hasattr(module, "__path__")
-    if name == "__main__" or not has_file:
-        return True
-    found: Any = module
-    for name in thing.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return isinstance(thing, type) and found is not thing
-
-
 def tells_all(kind: type) -> bool:
     """Whether each option of a class is in its state: attrs classes that leave none out."""
     fields = getattr(kind, "__attrs_attrs__", None)
@@ -341,17 +388,3 @@ def tells_all(kind: type) -> bool:
         and own.__reduce_ex__ is object.__reduce_ex__
     )
     return is_plain and all(field.metadata.get("state") is not False for field in fields)
-
-
-def _cells(function: FunctionType) -> dict[str, object]:
-    """The variables of a function that are another's, by name, less those without a value yet."""
-    from .functions import closed_over
-
-    return dict(closed_over(function))
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -235,3 +237,57 @@ def test_a_folder_is_inside_wherever_the_process_works(load, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     load({"place": "file.txt"}).close()
     assert Path("outside.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["pipe", "folder"])
+def test_a_pipe_is_rejected_since_reading_it_may_never_end(load, tmp_path, name):
+    (tmp_path / "inside" / "folder").mkdir()
+    os.mkfifo(tmp_path / "inside" / "pipe")
+    os.mkfifo(tmp_path / "inside" / "folder" / "deep")
+    with pytest.raises(ConfigError, match=r"place: code=False rejects .* not a regular file"):
+        load({"place": name})
+
+
+def test_a_path_that_no_file_can_have_is_a_mistake(load):
+    with pytest.raises(ConfigError, match=r"place: code=False rejects .* no file can have"):
+        load({"place": "a\0b"})
+    with pytest.raises(ConfigError, match=r"tasks\.path: code=False rejects"):
+        load({}, tasks={"path": "a\0b.jsonl"})
+
+
+def test_a_folder_that_is_too_large_to_look_through_is_rejected(load, tmp_path, monkeypatch):
+    monkeypatch.setattr("rlenv.config.safety._MOST", 3)
+    folder = tmp_path / "inside" / "folder"
+    folder.mkdir()
+    for number in range(3):
+        (folder / str(number)).write_text("")
+    load({"place": "folder"}).close()
+    (folder / "3").symlink_to("0")
+    with pytest.raises(ConfigError, match=r"place: code=False rejects .* more than 3 entries"):
+        load({"place": "folder"})
+
+
+def test_the_caller_sets_where_the_tasks_are_as_the_message_says(load, tmp_path, monkeypatch):
+    (tmp_path / "data.jsonl").write_text('{"prompt": "a"}')
+    monkeypatch.setenv("DATA_OF_TESTS", str(tmp_path))
+    mapping = {
+        "name": "x",
+        "stage": [{"use": "strange/options", "name": "tasks"}],
+        "tasks": {"path": "${DATA_OF_TESTS}/data.jsonl"},
+    }
+    with pytest.raises(ConfigError, match=r"set the path yourself, set_options=") as error:
+        Environment.from_dict(mapping, code=False, base_dir=tmp_path)
+    told = str(error.value).partition("set_options=")[2]
+    setting, _ = json.JSONDecoder().raw_decode(told)
+    given = {**setting, "tasks.number": 3}
+    with Environment.from_dict(mapping, code=False, base_dir=tmp_path, set_options=given) as env:
+        assert [task.prompt for task in env.tasks] == ["a"]
+        assert env.slots[0].stage.number == 3
+
+
+@pytest.mark.parametrize("code", [True, False])
+def test_a_path_of_tasks_that_the_caller_sets_is_told_as_a_setting(load, tmp_path, code):
+    mapping = {"name": "x", "stage": [{"use": "strange/options"}], "tasks": {"path": "a.jsonl"}}
+    given = {"tasks.path": 3}
+    with pytest.raises(ConfigError, match=r'setting "tasks\.path": expected the path of a file'):
+        Environment.from_dict(mapping, code=code, set_options=given)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlenv import InputError
+from rlenv import ConfigError, Environment, InputError
 from rlenv.row_limits import RowLimits, size_of
 from rlenv.rows import read_rows, scan_rows
 
@@ -175,7 +175,7 @@ def test_the_size_of_a_value_counts_all_its_parts() -> None:
 
 CHILD = """
 import resource, sys
-from rlenv import InputError
+from rlenv import ConfigError, Environment, InputError
 from rlenv.rows import read_rows
 resource.setrlimit(resource.RLIMIT_AS, (800 << 20, 800 << 20))
 try:
@@ -198,3 +198,40 @@ def test_a_row_of_hundreds_of_megabytes_in_a_small_file_takes_little_memory(tmp_
     done = subprocess.run([sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True)  # fmt: skip
 
     assert "line 1 is longer than 134,217,728 bytes" in done.stdout
+
+
+MANY = b'{"prompt": "p", "a": [' + b"[]," * 300 + b"0]}\n"
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.json", "t.jsonl.gz"])
+def test_a_row_of_very_many_small_values_is_too_large(tmp_path: Path, name: str) -> None:
+    """Three bytes of JSON stand for a list of 56 bytes."""
+    content = b"[" + MANY + b"]" if name.endswith(".json") else MANY
+    limits = RowLimits(row_bytes=1000, whole_bytes=1000)
+    path = written(tmp_path, name, content)
+
+    with pytest.raises(InputError, match="takes more than 4,000 bytes of memory"):
+        list(read_rows(path, limits=limits))
+
+
+def test_a_compressed_file_of_very_many_small_values_is_too_large(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.jsonl.gz", b'{"a": [[], []]}\n' * 1_000)
+    limits = RowLimits(row_bytes=1000, expansion=1, expanded_bytes=20_000)
+
+    with pytest.raises(InputError, match="expand to more than 20,000"):
+        list(read_rows(path, limits=limits))
+
+
+def test_reading_of_tasks_ends_after_many_rows_with_mistakes(tmp_path: Path) -> None:
+    def told(content: str) -> str:
+        (tmp_path / "t.jsonl").write_text(content)
+        tables = {"name": "x", "stage": [{"use": "core/equal"}], "tasks": {"path": "t.jsonl"}}
+        with pytest.raises(ConfigError) as caught:
+            Environment.from_dict(tables, base_dir=tmp_path)
+        return str(caught.value)
+
+    assert "row 1 and 999 more: no column 'prompt'" in told("{}\n" * 5_000)
+    assert "ended after 1,000 rows with mistakes" in told("{}\n" * 5_000)
+    assert "rows 1 and 2 have the same" in told('{"prompt": "p"}\n' * 5_000)
+    assert "and 980 more" in told('{"prompt": "p"}\n' * 5_000)
+    assert "row 1 and 2 more" in told("{}\n" * 3)

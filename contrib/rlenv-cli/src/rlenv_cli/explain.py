@@ -77,7 +77,7 @@ def _worth(row: StageRecord) -> tuple[str, str]:
 def _reward(env: Environment, verdict: Verdict, *, public: bool) -> Iterator[str]:
     yield "Reward    " + ("none: unscored" if verdict.value is None else f"{verdict.value:.6g}")
     for line in written_out(env.root, verdict):
-        yield f"          {line}"
+        yield f"          {visible(line)}"
     if verdict.value is None:
         fault = verdict.fault
         if fault is not None:

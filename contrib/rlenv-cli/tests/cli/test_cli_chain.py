@@ -130,3 +130,53 @@ def test_a_file_without_a_chain_is_read_without_the_secret_alone(tmp_path, monke
     monkeypatch.setenv("RLENV_SECRET", "of the chain")
     with pytest.raises(InputError, match=r"have no chain.* unset RLENV_SECRET"):
         read(path)
+
+
+@pytest.mark.parametrize("secret", [None, "of the chain"])
+def test_rows_cut_off_at_the_end_are_told_and_scored_again(rlenv, world, monkeypatch, secret):
+    """A cut file looks like that of a run that was interrupted, so it is a warning and can be gone on with."""
+    if secret is None:
+        monkeypatch.delenv("RLENV_SECRET")
+    world.write_env('[[stage]]\nuse = "core/equal"\n')
+    world.write_rows([{"task": "t0", "response": "Paris"}] * 5)
+    score = ("score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--quiet")
+    assert rlenv(*score).exit_code == 0
+    out = world.folder / "o.jsonl"
+    whole = out.read_bytes()
+    out.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]))
+
+    said = rlenv("report", "o.jsonl", "-o", "r.html")
+
+    assert said.exit_code == 0
+    assert "incomplete: 2 of 5 rows" in said.output
+    assert "incomplete: 2 of 5 rows" in (world.folder / "r.html").read_text()
+    assert rlenv(*score, "--resume").exit_code == 0
+    assert [row["row"] for row in world.read()[1]] == [1, 2, 3, 4, 5]
+    assert "incomplete" not in rlenv("report", "o.jsonl", "-o", "r.html").output
+
+
+def test_the_number_of_rows_cannot_be_changed_either(tmp_path):
+    header = Header("e", "f" * 64, "a" * 64, "b" * 64, responses=5)
+    chain = header.chain()
+    lines = [header.line(), *map(chain.link, [plain(1), plain(2)])]
+
+    with pytest.raises(InputError, match="line 2 "):
+        read(file(tmp_path, edited(lines, 0, b'"responses": 5', b'"responses": 2')))
+
+
+def test_a_run_that_goes_on_to_more_rows_says_so_in_the_header(rlenv, world):
+    world.write_env('[[stage]]\nuse = "core/equal"\n')
+    world.write_rows([{"task": "t0", "response": "Paris"}] * 5)
+    score = ("score", "env.toml", "r.jsonl", "-o", "o.jsonl", "--quiet")
+    out = world.folder / "o.jsonl"
+
+    assert rlenv(*score, "--limit", "2").exit_code == 0
+    assert "incomplete" not in rlenv("report", "o.jsonl", "-o", "r.html").output
+    assert rlenv(*score, "--resume").exit_code == 0
+    header, rows = world.read()
+    assert (header["responses"], len(rows)) == (5, 5)
+
+    out.write_bytes(b"".join(out.read_bytes().splitlines(keepends=True)[:5]))
+    assert "incomplete: 4 of 5 rows" in rlenv("report", "o.jsonl", "-o", "r.html").output
+    assert rlenv(*score, "--resume", "--limit", "4").exit_code == 0
+    assert world.read()[0]["responses"] == 5

@@ -261,7 +261,7 @@ def test_scores_are_not_overwritten_by_accident(world, played):
     assert again.exit_code == 2
     assert "--resume goes on with it" in again.stderr
     assert more.exit_code == 0
-    assert world.read()[0] == before[0]
+    assert world.read()[0] == {**before[0], "responses": 8}
     assert world.read()[1][:4] == before[1]
     assert len(world.read()[1]) == 8
     assert played("right", "--overwrite").exit_code == 0

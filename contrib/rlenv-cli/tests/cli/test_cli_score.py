@@ -31,7 +31,15 @@ def test_every_response_gets_one_line_in_order_under_a_header(world, rlenv):
     result = rlenv("score", "env.toml", path, "-o", "o.jsonl")
     assert result.exit_code == 0, result.output
     header, rows = world.read()
-    keys = ["schema", "env", "fingerprint", "tasks_sha256", "responses_sha256", "chain"]
+    keys = [
+        "schema",
+        "env",
+        "fingerprint",
+        "tasks_sha256",
+        "responses_sha256",
+        "responses",
+        "chain",
+    ]
     assert list(header) == keys
     assert (header["schema"], header["env"]) == ("rlenv.scores/1", "capitals")
     assert header["responses_sha256"] == hashlib.sha256(Path(path).read_bytes()).hexdigest()

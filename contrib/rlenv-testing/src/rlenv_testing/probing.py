@@ -23,7 +23,7 @@ def probe(
         Broken: when the fresh process hangs or dies.
         Unchecked: when the stage cannot be sent there, or not be loaded there.
     """
-    subject.bench  # noqa: B018 - skips where no environment takes the stage
+    subject.bench  # noqa: B018 - no law is checked where no environment takes it
     if wish is None and "plain" in subject.memory:
         subject.counted += len(subject.mixture)
         return _known(subject.memory["plain"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import NoReturn, cast
 
 import pytest
 from attrs import define, evolve, field, frozen
@@ -13,7 +13,7 @@ from rlenv.hooks import Attack, Examples, Rewrite
 from rlenv.stages import attribute, deadline_of
 from rlenv.values import StageResult, Task
 
-from .bench import Bench, Pair
+from .bench import Bench, Pair, Unchecked
 
 HURRIED = 5.0  # wall seconds for a response that may never end
 DRAWN = 100  # examples that Hypothesis draws for a law, unless told otherwise
@@ -95,7 +95,7 @@ class Subject:
 
     @property
     def bench(self) -> Bench:
-        """The stage in its environment; skips the law where no environment takes the stage."""
+        """The stage in its environment; where no environment takes it, the law is not checked."""
         return self._built("bench", self.effort.patience)
 
     @property
@@ -129,9 +129,21 @@ class Subject:
                 self.memory[name] = err
         found = self.memory[name]
         if isinstance(found, RlenvError):
-            pytest.skip(f"no environment takes this stage: {str(found).splitlines()[0]}")
+            self._not_taken(found)
         assert isinstance(found, Bench)
         return found
+
+    def _not_taken(self, error: RlenvError) -> NoReturn:
+        """Report a stage that no environment takes: as unchecked by the first law that asks, skipped by the others.
+
+        Raises:
+            Unchecked: the first time, so that a check of such a stage never succeeds.
+        """
+        why = f"no environment takes this stage: {str(error).splitlines()[0]}"
+        if "not-taken" in self.memory:
+            pytest.skip(why)
+        self.memory["not-taken"] = why
+        raise Unchecked(why)
 
     @property
     def level(self) -> float:

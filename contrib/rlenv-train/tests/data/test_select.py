@@ -87,6 +87,17 @@ def test_a_torn_file_does_not_pass_the_gate(scores):
     gate(scores, status=0)
 
 
+def test_a_file_without_its_last_rows_does_not_pass_the_gate(scores):
+    scores.write(("t1", "a", 1.0), ("t2", "b", 0.0), responses=2)
+    lines = scores.path.read_bytes().splitlines(keepends=True)
+    scores.path.write_bytes(b"".join(lines[:2]))
+
+    said = gate(scores, "--min-reward", "0.5", status=3)
+    assert "rows are missing at its end" in said
+    assert "incomplete: 1 of 2 rows" in " ".join(said.split())
+    assert "incomplete: 1 of 2 rows" in " ".join(scores.export("sft").split())
+
+
 @pytest.mark.parametrize("least", ["nan", "-0.1", "1.1", "inf", "x"])
 def test_a_gate_that_is_no_number_between_0_and_1_is_an_error(scores, least):
     scores.write(("t1", "a", 0.0))

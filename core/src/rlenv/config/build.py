@@ -22,6 +22,7 @@ from rlenv.values import Task
 from .fit import build, construct
 from .problems import BAD, Problems, Table, at, show
 from .schema import EnvEntry, StageEntry, TaskEntry, claimed
+from .taskfile import TasksEntry, load_tasks
 
 E = TypeVar("E")
 
@@ -37,10 +38,11 @@ def build_environment(
     words = {field.name for field in fields(EnvEntry)}
     entry = build(EnvEntry, {key: mapping[key] for key in words & mapping.keys()}, "", problems)
     tables = claimed(mapping, words, problems)
-    maker = _Slots(set_options, problems)
+    of_tasks, of_stages = _split(set_options, mapping)
+    maker = _Slots(of_stages, problems)
     slots = maker.all(mapping)
-    check_settings(set_options, maker.names, problems)
-    tasks = _tasks(mapping, problems)
+    check_settings(of_stages, maker.names, problems)
+    tasks = _tasks(mapping, of_tasks, problems)
     observers = _observers(mapping.get("observers"), problems)
     given_base = {"slots": slots, "base": getattr(entry, "base", 1)}
     root = construct(Pipeline, given_base, "", problems) if slots else BAD
@@ -50,6 +52,16 @@ def build_environment(
     read = {"pass_mark": entry.pass_mark, "thinking": entry.response.thinking, "tables": tables}
     rest = {"observers": observers, "source": problems.source, **settings}
     return make(entry.name, root, tasks, **read, **rest)
+
+
+def _split(settings: Table, mapping: Table) -> tuple[Table, Table]:
+    """The settings of ``[tasks]``, as ``tasks.path``, and those of stages, where one may be named ``tasks`` too."""
+    names = {f"tasks.{field.name}" for field in fields(TasksEntry)}
+    own = names & settings.keys() if isinstance(mapping.get("tasks"), Mapping) else set()
+    return (
+        {key: settings[key] for key in own},
+        {key: value for key, value in settings.items() if key not in own},
+    )
 
 
 class _Sound(Composite):
@@ -205,14 +217,13 @@ def _observers(names: object, problems: Problems) -> list[object]:
     return found
 
 
-def _tasks(mapping: Table, problems: Problems) -> list[Task]:
+def _tasks(mapping: Table, settings: Table, problems: Problems) -> list[Task]:
     tasks: list[Task] = []
     spec = mapping.get("tasks")
     if isinstance(spec, Mapping):
-        from .taskfile import load_tasks
-
+        spec = overridden(spec, settings, ["tasks"], "tasks", problems)
         try:
-            tasks += load_tasks(spec, problems.base)
+            tasks += load_tasks(spec, problems.base, problems.origins)
         except RlenvError as error:
             problems.error("" if isinstance(error, ConfigError) else "tasks", error)
     for i, table in enumerate(_tables(mapping, "task")):

@@ -53,7 +53,7 @@ def load_dict(
         mapping: the tables.
         base_dir: the folder that task files and options that are files are relative to.
         set_options: options put over the tables', by ``STAGE.OPTION``; STAGE is a slot's name, its path
-            (``tests/run``) or what it uses (``math/equal``).
+            (``tests/run``) or what it uses (``math/equal``).  ``tasks.path`` is that of ``[tasks]``.
         code: False for tables of a stranger.  It rejects what runs code (``use = "module:name"``,
             ``use = "./file.py:name"``, weaker isolation) and what reaches outside: hosts, environment variables,
             observers, files outside of ``base_dir``, and every option that is not marked as safe.

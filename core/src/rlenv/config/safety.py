@@ -7,6 +7,7 @@ A ``File`` has to be inside the folder of the env.toml.  What the caller sets wi
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
@@ -81,6 +82,12 @@ def _reject(value: object, why: str, path: str, problems: Problems) -> None:
     remedy = "remove it, or load the file without code=False once you trust it"
     if _OPTION.search(path):
         remedy = "remove it, or set it yourself with set_options"
+    if path == "tasks.path" and isinstance(value, str):
+        setting = json.dumps({"tasks.path": value})
+        remedy = (
+            f"look where it leads; to read that file, set the path yourself, set_options={setting}"
+        )
+        remedy += ", or load the file without code=False once you trust it"
     problems.add(path, f"code=False rejects {show(value)}: {why}; {remedy}")
 
 
@@ -214,16 +221,23 @@ def leads_out(text: str, problems: Problems) -> str:
     """Why this path may not be named by a stranger; "" where it is inside the folder of the env.toml."""
     if "${" in text:
         return "a path of a stranger may not use the variables of your environment"
+    if "\0" in text:
+        return "no file can have this name"
     path, root = File(text, problems.base).path, os.path.realpath(problems.root)
     inside = "name a file in the folder of the env.toml"
     if os.path.isabs(text) or ".." in Path(text).parts:
         return f'the path may lead anywhere; {inside}, without ".."'
     if not _is_below(path, root):
         return f"it leads out of the folder of the env.toml; {inside}"
-    link = next((link for link in _links(path) if not _is_below(link, root)), None)
-    if link is None:
-        return ""
-    return f"{os.path.relpath(link, path)} in it leads out of the folder of the env.toml; {inside}"
+    for count, entry in enumerate(chain([str(path)], _entries(path))):
+        named = "it" if count == 0 else f"{os.path.relpath(entry, path)} in it"
+        if not _is_below(entry, root):
+            return f"{named} leads out of the folder of the env.toml; {inside}"
+        if _is_special(entry):
+            return f"{named} is not a regular file, so reading it may never end"
+        if count > _MOST:
+            return f"it has more than {_MOST:,} entries, so it cannot be looked through for links"
+    return ""
 
 
 def _is_below(path: str | os.PathLike[str], root: str) -> bool:
@@ -231,14 +245,12 @@ def _is_below(path: str | os.PathLike[str], root: str) -> bool:
     return real.is_relative_to(root)
 
 
-def _links(folder: Path) -> Iterator[str]:
-    """The symbolic links below a folder; of one that is too large to look through, the folder's parent."""
-    seen = 0
+def _is_special(path: str) -> bool:
+    """Whether this is a pipe, a socket or a device."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+
+
+def _entries(folder: Path) -> Iterator[str]:
+    """All that is below a folder; links are not followed."""
     for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            seen += 1
-            if os.path.islink(path := os.path.join(parent, name)):
-                yield path
-        if seen > _MOST:
-            yield os.path.dirname(os.path.realpath(folder)) or os.sep
-            return
+        yield from (os.path.join(parent, name) for name in (*folders, *files))

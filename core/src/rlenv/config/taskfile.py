@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from rlenv.errors import InputError, RlenvError, first_lines
 from rlenv.near import suggest
@@ -26,6 +26,7 @@ Reader: TypeAlias = Callable[[Row], object]
 
 _FORMS = "a column, { column, pattern }, { template } or { value }"
 _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\- ]*)\}")
+MOST_WRONG = 1_000  # rows with mistakes, after which reading ends
 _INFO = "info."  # begins the names of what is read for a task's info
 
 
@@ -53,11 +54,18 @@ class TasksEntry:
     info: Safe[Table] = field(factory=dict)
 
 
-def load_tasks(spec: Table, base_dir: str | os.PathLike[str]) -> list[Task]:
+def load_tasks(
+    spec: Table, base_dir: str | os.PathLike[str], origins: Mapping[str, str] | None = None
+) -> list[Task]:
     """The tasks that a ``[tasks]`` table describes; paths in it are relative to ``base_dir``.
 
     A prompt is a text, or a list of messages; then the task's prompt is the text of its last user
     message, and ``info["messages"]`` has them all.  ``system_prompt`` makes such a list of two.
+
+    Args:
+        spec: the table.
+        base_dir: a folder.
+        origins: by path, as ``tasks.path``, the settings of the caller that the table holds.
 
     Raises:
         ConfigError: for mistakes in the table.
@@ -65,6 +73,7 @@ def load_tasks(spec: Table, base_dir: str | os.PathLike[str]) -> list[Task]:
         PluginError: when the task source cannot be loaded.
     """
     problems = Problems(base=base_dir)
+    problems.origins.update(origins or {})
     entry = build(TasksEntry, spec, "tasks", problems)
     if (spec.get("path", "") == "") == ("use" not in spec):
         problems.add("tasks", 'give either path = "tasks.jsonl" or use = "plugin/source"')
@@ -111,13 +120,16 @@ class _Mapper:
         info = spec.get("info")
         for key, part in info.items() if isinstance(info, Mapping) else ():
             self._readers[_INFO + key] = info_reader(part, f"tasks.info.{key}", problems)
-        # Mistakes, and the rows that have each.
-        self._wrong: dict[object, tuple[str, set[int]]] = {}
+        self._wrong: dict[object, _Mistake] = {}
+        self._wrong_rows = 0
+        self._last_wrong = 0  # the number of a row
 
     def all(self, rows: Iterable[tuple[int, object]], source: str) -> list[Task]:
         tasks: list[Task] = []
         numbers: dict[str, int] = {}  # id → the row that has it
         for number, row in rows:
+            if self._wrong_rows >= MOST_WRONG:
+                break
             if (task := self._task(number, row)) is BAD:
                 continue
             key = task.id or task_hash(task.prompt, task.answer, task.info)
@@ -126,9 +138,11 @@ class _Mapper:
                 tasks.append(evolve(task, id=key))
             else:
                 same = "prompt, answer and info" if task.id is None else f"id {task.id!r}"
-                self._wrong[number] = f"rows {first} and {number} have the same {same}", set()
+                self._note(number, number, f"rows {first} and {number} have the same {same}", "")
         if self._wrong:
-            lines = first_lines([_line(*mistake) for mistake in self._wrong.values()])
+            lines = first_lines([each.line() for each in self._wrong.values()])
+            if self._wrong_rows >= MOST_WRONG:
+                lines = [*lines, f"reading ended after {MOST_WRONG:,} rows with mistakes"]
             raise InputError("\n".join(f"{source}: {line}" for line in lines))
         if not tasks:
             raise InputError(f"{source}: there are no rows")
@@ -139,7 +153,7 @@ class _Mapper:
             return row
         if not isinstance(row, Mapping):
             kind = f"row {number}: {type(row).__name__}, not a task"
-            self._wrong[number] = row if isinstance(row, str) else kind, set()
+            self._note(number, number, row if isinstance(row, str) else kind, "")
             return BAD
         cells = {key: self._try(number, read, row) for key, read in self._readers.items()}
         is_bad = any(cell is BAD for cell in cells.values())
@@ -150,16 +164,34 @@ class _Mapper:
         try:
             return make(given)
         except BadCell as bad:
-            key = bad.column or (number, str(bad))
-            if key not in self._wrong:
-                self._wrong[key] = str(bad), set()
-            self._wrong[key][1].add(number)
+            self._note(number, bad.column or (number, str(bad)), str(bad), f"row {number}")
             return BAD
 
+    def _note(self, number: int, key: object, text: str, place: str) -> None:
+        """Note a mistake of a row; one with the same key is counted."""
+        mistake = self._wrong.setdefault(key, _Mistake(text, place))
+        mistake.add(number)
+        if number != self._last_wrong:
+            self._wrong_rows += 1
+            self._last_wrong = number
 
-def _line(text: str, rows: set[int]) -> str:
-    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return f"row {min(rows)}{more}: {text}" if rows else text
+
+@define
+class _Mistake:
+    """A mistake, where it was first, and how many rows have it."""
+
+    text: str
+    place: str
+    rows: int = 0
+    last: int = 0
+
+    def add(self, number: int) -> None:
+        self.rows += number != self.last
+        self.last = number
+
+    def line(self) -> str:
+        more = f" and {self.rows - 1} more" if self.rows > 1 else ""
+        return f"{self.place}{more}: {self.text}" if self.place else self.text
 
 
 def _make_task(got: Row) -> Task:

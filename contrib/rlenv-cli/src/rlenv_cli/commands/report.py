@@ -110,6 +110,8 @@ def make(
     for run in runs:
         if run.torn:
             print(f"rlenv: warning: {run.shown}: a torn last line was left out", file=sys.stderr)
+        if run.incomplete:
+            print(f"rlenv: warning: {run.shown}: {run.incomplete}", file=sys.stderr)
     if not quiet:
         rows = amount(sum(run.tally.rows for run in runs), "row")
         with ignore_broken_pipe():

@@ -89,8 +89,15 @@ def command(
             config: Any = loaded.tables.get("config") or plugin("agent", "tables").Config()
             loaded.tables["config"] = evolve(config, replay=replay)
         wanted = selected(loaded, tasks, split, limit)
-        header = Header(loaded.name[:SHOWN_NAME], loaded.fingerprint, loaded.tasks.sha256, made.sha256)  # fmt: skip
-        source = Source(Path(policy), policy, made.sha256, len(wanted) * samples, (0, 0, 0))
+        planned = len(wanted) * samples
+        header = Header(
+            env=loaded.name[:SHOWN_NAME],
+            fingerprint=loaded.fingerprint,
+            tasks_sha256=loaded.tasks.sha256,
+            responses_sha256=made.sha256,
+            responses=planned,
+        )
+        source = Source(Path(policy), policy, made.sha256, planned, (0, 0, 0))
         with closing(DurableFile(target.out)) as file:
             target.check_free()  # now nobody else writes it
             wishes = Wishes(None, grouped=False, limit=limit, resume=target.resume, retry=target.retry_unscored, quiet=target.quiet)  # fmt: skip

@@ -91,7 +91,14 @@ def command(
 
 
 def _scored(env: Environment, source: responses.Source, target: Target, wishes: Wishes) -> Run:
-    header = Header(env.name[:SHOWN_NAME], env.fingerprint, env.tasks.sha256, source.sha256)
+    planned = source.count if wishes.limit is None else min(wishes.limit, source.count)
+    header = Header(
+        env=env.name[:SHOWN_NAME],
+        fingerprint=env.fingerprint,
+        tasks_sha256=env.tasks.sha256,
+        responses_sha256=source.sha256,
+        responses=planned,
+    )
     with closing(DurableFile(target.out)) as file:
         target.check_free()  # again: now nobody else writes it
         run(work := Run(env, source, file, wishes, Tally()), header)

@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from rlenv.errors import InputError
 
 from rlenv_cli.console import amount, visible
-from rlenv_cli.scores.file import Header, ScoresReader
+from rlenv_cli.scores.file import Header, ScoresReader, incomplete
 from rlenv_cli.scores.records import ScoreRow
 from rlenv_cli.scores.tally import Tally, walk
 
@@ -61,6 +61,7 @@ class Gathered:
     known: Known | None
     written: datetime
     torn: bool = False
+    incomplete: str = ""
     tally: Tally = field(factory=Tally)
     rewards: Bars = field(factory=Bars)
     stages: dict[str, Bars] = field(factory=dict)
@@ -141,6 +142,7 @@ def gather(path: Path, known: Known | None = None) -> Gathered:
             except RecursionError:
                 raise _odd(path, row, "stages nested too deeply") from None
         found.torn = reader.size < stat.st_size
+        found.incomplete = incomplete(reader.header, reader.count)
     if not found.tally.rows:
         raise InputError(f"{visible(str(path))}: holds no rows yet, so there is nothing to report")
     return found

@@ -70,6 +70,8 @@ def notes(run: Gathered) -> list[str]:
         said.append(
             f"The last line of {run.shown} is incomplete and was left out: the run was interrupted or is not finished."
         )
+    if run.incomplete:
+        said.append(f"{run.shown} is {run.incomplete}.")
     if run.tally.rows > len(run.columns):
         said.append(
             f"The table below holds the first {TABLE_ROWS:,} rows of {run.shown}; "

@@ -7,7 +7,7 @@ values and back. `OWN_FAULTS` maps the kinds of faults that a verifier itself ca
 
 from __future__ import annotations
 
-from .file import SCHEMA, Header, ScoresReader
+from .file import SCHEMA, Header, ScoresReader, incomplete
 from .records import ScoreRow, StageRecord, VerdictRecord
 from .stats import Cluster, Interval, interval, pass_at_k
 from .tally import Signal, Tally, pass_at, pass_interval, reward_interval, signal, splits
@@ -15,7 +15,7 @@ from .unscored import OWN_FAULTS
 from .verdicts import stage_rows, verdict_from_dict, verdict_to_dict
 
 __all__ = [
-    "OWN_FAULTS", "SCHEMA", "Cluster", "Header", "Interval", "ScoreRow", "ScoresReader", "Signal", "StageRecord", "Tally", "VerdictRecord", "interval", "pass_at",
+    "OWN_FAULTS", "SCHEMA", "Cluster", "Header", "Interval", "ScoreRow", "ScoresReader", "Signal", "StageRecord", "Tally", "VerdictRecord", "incomplete", "interval", "pass_at",
     "pass_at_k", "pass_interval", "reward_interval", "signal", "splits", "stage_rows", "verdict_from_dict",
     "verdict_to_dict",
 ]  # fmt: skip

@@ -1,7 +1,8 @@
 """The chain of a score file: each row has an HMAC over itself and the row before it.
 
 It is there when RLENV_SECRET is set, and then a row that was edited, removed, swapped or inserted afterwards is an
-error.  Rows that are missing at the end are no error: a run that was interrupted leaves such a file.
+error.  Rows that are missing at the end are no error, since a run that was interrupted leaves such a file; the header,
+which the first row's code covers, says how many there are to be, so whoever reads the file warns of them.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType, TracebackType
 from typing import Any, BinaryIO, Self, cast
 
-from attrs import asdict, fields, frozen
+from attrs import asdict, frozen
 from rlenv.errors import InputError
 
 from rlenv_cli.console import amount, reason, visible
@@ -20,17 +20,34 @@ from .chain import Chain, chain_id, check_secret
 from .records import ScoreRow
 
 SCHEMA = "rlenv.scores/1"
+TEXTS = ("env", "fingerprint", "tasks_sha256", "responses_sha256")  # of a header
 _BEGINNING = b'{"schema": "rlenv.scores/'
 
 
 @frozen
 class Header:
-    """What a file of scores was made from; two runs with equal headers give equal rewards."""
+    """What a file of scores was made from; two runs with equal headers give equal rewards.
+
+    Args:
+        env: the name of the environment.
+        fingerprint, tasks_sha256, responses_sha256: hashes of the configuration, the tasks and the responses.
+        responses: the number of rows of the whole run; None where it is not known.
+    """
 
     env: str
     fingerprint: str
     tasks_sha256: str
     responses_sha256: str
+    responses: int | None = None
+
+    @property
+    def source(self) -> dict[str, str]:
+        """The texts that name what the rows were made from."""
+        return {name: getattr(self, name) for name in TEXTS}
+
+    def lacks(self, rows: int) -> int:
+        """Count the rows that a file with so many lacks."""
+        return max(0, (self.responses or 0) - rows)
 
     def line(self) -> bytes:
         """The first line of a file; it names the chain where RLENV_SECRET is set."""
@@ -62,6 +79,16 @@ def same(path: Path, found: Header, wanted: Header, remedy: str) -> None:
         raise InputError(
             f"{visible(str(path))}: cannot go on: {parts} changed since it was begun ({hashes}). {remedy}"
         )
+
+
+def incomplete(header: Header, rows: int) -> str:
+    """Say that a file which ends with a whole row lacks others; "" where it lacks none."""
+    if not header.lacks(rows):
+        return ""
+    return (
+        f"incomplete: {rows:,} of {amount(header.responses or 0, 'row')}; the run did not end, or rows were cut off at "
+        "the end. The same command with --resume scores what is missing"
+    )
 
 
 def begins_as_scores(path: Path) -> bool:
@@ -131,8 +158,7 @@ class ScoresReader:
             return None
         record = _record(line)
         schema = record.get("schema") if record is not None else None
-        names = [f.name for f in fields(Header)]
-        if record is None or schema != SCHEMA or not _is_header(record, names):
+        if record is None or schema != SCHEMA or not _is_header(record):
             found = f"schema {schema!r:.60}" if schema is not None else "no such header"
             remedy = (
                 "give what `rlenv score -o` wrote" if self.reading else "give another name with -o"
@@ -144,7 +170,7 @@ class ScoresReader:
         self.size = len(line)
         self._chained = record.get("chain")
         self.chain = Chain(line, named=self._chained is not None)
-        return Header(**{name: record[name] for name in names})
+        return Header(**{name: record[name] for name in TEXTS}, responses=record.get("responses"))
 
     def holds_rows(self) -> bool:
         """Whether there is anything after the header that is a whole row, checked or not."""
@@ -201,9 +227,10 @@ class ScoresReader:
         )
 
 
-def _is_header(record: dict[str, Any], names: list[str]) -> bool:
-    texts = all(type(record.get(name)) is str for name in names)
-    return texts and isinstance(record.get("chain"), (str, NoneType))
+def _is_header(record: dict[str, Any]) -> bool:
+    texts = all(type(record.get(name)) is str for name in TEXTS)
+    count = type(record.get("responses")) in (int, NoneType)
+    return texts and count and isinstance(record.get("chain"), (str, NoneType))
 
 
 def _row(line: bytes) -> ScoreRow | None:

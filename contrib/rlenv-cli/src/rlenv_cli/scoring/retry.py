@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from attrs import evolve
 from rlenv.errors import InputError
 
 from rlenv_cli.console import amount, reason, visible
@@ -71,6 +72,33 @@ def absorb(out: DurableFile, header: Header) -> None:
     log.unlink()
 
 
+def extend(out: DurableFile, header: Header) -> None:
+    """Write the header of OUT anew where more rows are planned now, as with a larger --limit.
+
+    Raises:
+        InputError: when OUT is damaged or cannot be written anew.
+    """
+    with ScoresReader(out.path) as reader:
+        found = reader.header
+    if found is None or found.responses is None or not header.lacks(found.responses):
+        return
+    same(out.path, found, header, "Give another name with -o, or --overwrite to start it anew")
+    _check_rows(out.path)
+    fresh = Path(f"{beside(out.path)}.new")
+    try:
+        with out.path.open("rb") as old, fresh.open("wb") as target:
+            old.readline()
+            first = evolve(found, responses=header.responses).line()
+            _write_chained(target, first, old)
+        _put_in_place(out, fresh)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        shown = visible(str(out.path))
+        raise InputError(
+            f"{shown}: cannot be written anew: {reason(error)}. It is as it was; make room, and run the same command again"
+        ) from None
+
+
 def _check_rows(path: Path) -> None:
     with ScoresReader(path) as reader:
         for _ in reader.rows():
@@ -82,21 +110,8 @@ def _replace_lines(out: DurableFile, log: Path, numbers: list[int]) -> None:
     try:
         with out.path.open("rb") as old, log.open("rb") as new, fresh.open("wb") as target:
             new.readline()
-            first = old.readline()
-            target.write(first)
-            chain = Chain(first, named=True)
-            waiting = iter(numbers)
-            wanted = next(waiting)
-            for number, kept in enumerate(old, 1):
-                line = kept
-                if number == wanted:
-                    line = new.readline()
-                    wanted = next(waiting, 0)
-                target.write(chain.link(unlinked(line)) if line.endswith(b"\n") else line)
-            target.flush()
-            os.fsync(target.fileno())
-        shutil.copymode(out.path, fresh)
-        out.replace(fresh)
+            _write_chained(target, old.readline(), _replaced(old, new, numbers))
+        _put_in_place(out, fresh)
     except OSError as error:
         fresh.unlink(missing_ok=True)
         raise InputError(
@@ -104,6 +119,32 @@ def _replace_lines(out: DurableFile, log: Path, numbers: list[int]) -> None:
             f"{amount(len(numbers), 'new row')} wait in {visible(str(log))}; "
             "make room, and the same command puts them in"
         ) from None
+
+
+def _replaced(old: BinaryIO, new: BinaryIO, numbers: list[int]) -> Iterator[bytes]:
+    """The lines of one file, of which those with these numbers are the next of the other one."""
+    waiting = iter(numbers)
+    wanted = next(waiting)
+    for number, kept in enumerate(old, 1):
+        if number == wanted:
+            yield new.readline()
+            wanted = next(waiting, 0)
+        else:
+            yield kept
+
+
+def _write_chained(target: BinaryIO, first: bytes, lines: Iterable[bytes]) -> None:
+    target.write(first)
+    chain = Chain(first, named=True)
+    for each in lines:
+        target.write(chain.link(unlinked(each)) if each.endswith(b"\n") else each)
+    target.flush()
+    os.fsync(target.fileno())
+
+
+def _put_in_place(out: DurableFile, fresh: Path) -> None:
+    shutil.copymode(out.path, fresh)
+    out.replace(fresh)
 
 
 def ask(

@@ -50,6 +50,8 @@ class Run:
             self._retry(header)
         else:
             retry.forget(self.out.path)
+        if self.wishes.resume and self.out.regular:
+            retry.extend(self.out, header)
         splits = {task.id: task.split for task in self.env.tasks if task.id is not None}
         begun = output.start(self.out, header, self.tally, splits, resume=self.wishes.resume)
         self.out.start_at(begun.size)

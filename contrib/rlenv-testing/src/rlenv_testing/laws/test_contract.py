@@ -107,7 +107,7 @@ def test_travels(subject: Subject) -> None:
     except Exception as err:  # noqa: BLE001 - pickling runs code of the stage
         broken(f"it cannot be pickled: {type(err).__name__}: {err}")
     other = evolve(subject, stage=twin, memory={})
-    subject.bench  # noqa: B018 - skips where no environment takes the stage
+    subject.bench  # noqa: B018 - no law is checked where no environment takes it
     home = Bench(subject.stage, subject.mixture, before=subject.before, here=True)
     try:
         for pair in subject.mixture[:10]:

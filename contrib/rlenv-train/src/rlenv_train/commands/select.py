@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from attrs import asdict
 from rlenv import InputError
 from rlenv_cli.console import amount, visible
 
@@ -62,7 +61,7 @@ def command(
                 write_lines(part, _rows(index, found))
     show_selection(index, found, out)
     if min_reward is not None:
-        _gate(found, min_reward, max_unscored, torn=index.torn)
+        _gate(found, min_reward, max_unscored, ends=not index.torn and not index.incomplete)
 
 
 def _rows(index: Index, found: Selection) -> Iterator[dict[str, object]]:
@@ -76,15 +75,15 @@ def _rows(index: Index, found: Selection) -> Iterator[dict[str, object]]:
             "scored": len(index.tasks[task]),
             "tied": ties(index.tasks[task], best),
             "unscored": index.unscored[task],
-            "provenance": {**asdict(index.header), "row": best.row},
+            "provenance": {**index.header.source, "row": best.row},
         }
 
 
-def _gate(found: Selection, least: float, most: int, *, torn: bool) -> None:
+def _gate(found: Selection, least: float, most: int, *, ends: bool) -> None:
     """Ends the command with the status of the gate, and says why."""
-    if torn or found.undecided > most or found.mean is None:
+    if not ends or found.undecided > most or found.mean is None:
         counted = f"tasks without reward: {found.undecided:,}, --max-unscored is {most:,}"
-        why = "the file is torn" if torn else counted
+        why = counted if ends else "the file is torn, or rows are missing at its end"
         click.echo(f"rlenv: --min-reward {least:g} was not decided: {why}", err=True)
         raise click.exceptions.Exit(OPEN)
     said = f"mean reward {found.mean:.6g} of {amount(len(found.best), 'task')}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, stdev
 from typing import TypeAlias
 
-from attrs import Factory, asdict, define, frozen
+from attrs import Factory, define, frozen
 
 from .choice import Rule
 from .conversation import LeftOut, Renderer, Side
@@ -65,7 +65,7 @@ class Export:
 
     def source(self, task: str, **rows: int) -> Row:
         """Where a row comes from, by the header of the score file: nothing of it is read from a response."""
-        return {"task": task, "provenance": {**asdict(self.index.header), **rows}}
+        return {"task": task, "provenance": {**self.index.header.source, **rows}}
 
 
 Format: TypeAlias = Callable[[Export, str, Sequence[Scored]], Iterator[Row]]

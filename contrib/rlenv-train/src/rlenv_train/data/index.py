@@ -16,7 +16,7 @@ from attrs import Factory, define
 from rlenv import InputError
 from rlenv.record import dumps
 from rlenv_cli.console import one_line, visible
-from rlenv_cli.scores import Header, ScoreRow, ScoresReader
+from rlenv_cli.scores import Header, ScoreRow, ScoresReader, incomplete
 
 
 class Scored(NamedTuple):
@@ -41,6 +41,7 @@ class Index:
         keys: keys that messages of its responses have.
         text: the first row whose response is a text; 0 where there is none.
         torn: the file ends within a line.
+        incomplete: what is missing at its end; "" for nothing.
     """
 
     header: Header
@@ -51,6 +52,7 @@ class Index:
     keys: set[str] = Factory(set)
     text: int = 0
     torn: bool = False
+    incomplete: str = ""
 
     @property
     def rows(self) -> int:
@@ -112,6 +114,7 @@ def indexed(path: Path) -> Iterator[Index]:
             found.add(row, place, shown)
             place = reader.size
         found.torn = reader.size < os.path.getsize(path)
+        found.incomplete = incomplete(reader.header, reader.count)
         yield found
 
 

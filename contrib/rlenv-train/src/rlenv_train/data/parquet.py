@@ -7,7 +7,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import asdict
 from rlenv import InputError
 from rlenv.record import dumps
 from rlenv_cli.scores import Header, ScoreRow
@@ -41,7 +40,7 @@ def arrow() -> pa:
 def write_scores(path: Path, header: Header, rows: Iterable[ScoreRow]) -> None:
     """One row per response; ``messages``, ``fault`` and ``stages`` are JSON text. The header is repeated on every row."""
     pa = arrow()
-    source = {name: _valid(value) for name, value in asdict(header).items()}
+    source = {name: _valid(value) for name, value in header.source.items()}
     kinds = {**SCORES, **dict.fromkeys(source, "string")}
     schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in kinds.items()])
     _write(path, schema, (_flat(row) | source for row in rows))

@@ -16,7 +16,9 @@ NAMED, WIDTH = 3, 30  # tasks that a line names, and characters of each
 
 
 def torn(index: Index, path: Path) -> None:
-    """Warn of a file that ends within a line."""
+    """Warn of a file that ends within a line, or before the last row of its run."""
+    if index.incomplete:
+        click.echo(f"rlenv: warning: {visible(str(path))}: {index.incomplete}", err=True)
     if index.torn:
         kept = amount(index.rows, "whole row")
         click.echo(f"rlenv: warning: {visible(str(path))}: the last line is torn, so the run did not end; read {kept}. `rlenv score --resume` completes it", err=True)  # fmt: skip
