@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib.util import find_spec
 
 
 def _docker() -> str | None:
@@ -46,8 +47,13 @@ PROBES: dict[str, Callable[[], str | None]] = {
 def lacking(needed: Iterable[str]) -> str | None:
     """Why the first of these capabilities is not there; None when all are."""
     for name in needed:
+        kind, _, package = name.partition(":")
+        if kind == "package" and package:
+            if find_spec(package) is None:
+                return f"needs the package {package}, which is not installed"
+            continue
         if name not in PROBES:
-            return f"needs {name}, which nobody knows how to find: it is one of {', '.join(PROBES)}"
+            return f"needs {name}, which nobody knows how to find: it is one of {', '.join(PROBES)}, or package:NAME"
         why = PROBES[name]()
         if why is not None:
             return f"needs {name}: {why}"

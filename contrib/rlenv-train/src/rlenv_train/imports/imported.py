@@ -33,6 +33,7 @@ class Imported:
 
     phase: ClassVar[str] = "diff"
     where: ClassVar[str] = "worker"
+    uses: ClassVar[tuple[str, ...]] = ()
 
     scale: tuple[float, float] = (0.0, 1.0)
     may_abstain: bool = False
@@ -46,6 +47,11 @@ class Imported:
             raise ConfigError(f"scale is the lowest reward and a higher one, not {self.scale}")
         functions = filter(callable, asdict(self, recurse=False).values())
         object.__setattr__(self, "_source", " ".join(map(_digest, functions)))
+
+    def needs_answer(self, is_needed: bool) -> None:  # noqa: FBT001 - all that it is told
+        """Declare that a task without an answer is to be rejected, where the function cannot do without."""
+        if is_needed:
+            object.__setattr__(self, "uses", ("answer",))
 
     def outcome(self, reward: object, private: Mapping[str, object] = {}) -> Outcome | None:
         """The Outcome that a reward stands for; None where it is None and the stage may abstain.
