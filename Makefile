@@ -104,7 +104,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy --num-workers 2
 
 bench: $(VENV)/.dev
-	@for name in core loop math code constraints judge cuda agent agent_state serve; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
+	@for name in core loop math_answers code_programs constraints judge cuda agent agent_state serve; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 # Mutmut has a separate environment, so that no test of the repository depends on it.
 mutants: $(VENV)-mutants/.mutants

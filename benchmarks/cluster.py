@@ -8,12 +8,9 @@ and two batches of 32 rows in flight each. `make test-trainers TRAINERS=ray` ins
 
 from __future__ import annotations
 
-import sys
-
-sys.path.pop(0)  # its `math.py` would hide Python's own
-
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial

@@ -9,9 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path[0] = str(
-    Path(__file__).resolve().parents[1]
-)  # `math.py` beside this file would hide another
+sys.path[0] = str(Path(__file__).resolve().parents[1])  # so that `benchmarks` is a package
 
 import json
 import os

@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-import sys
-
-sys.path.pop(0)  # `math.py` beside this file would hide `math`
-
 import random
 import subprocess
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)  # `math.py` beside this file would hide `math`
+sys.path[0] = str(ROOT)  # so that `benchmarks` is a package
 
 import argparse
 import signal

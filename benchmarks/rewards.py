@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)  # benchmarks/math.py would hide the standard library's `math`
+sys.path[0] = str(ROOT)  # so that `benchmarks` is a package
 
 import argparse
 import hashlib

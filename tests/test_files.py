@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -164,3 +165,15 @@ def test_every_test_that_is_slow_says_why_beside_its_mark(house: Path, files: li
     tests = [path for path in files if path.name.startswith("test_") and path.suffix == ".py"]
 
     assert hits(re.compile(r"pytest\.mark\.slow(?!.*  # \w)"), tests, house) == []
+
+
+def test_no_script_hides_a_module_of_the_standard_library(house: Path, files: list[Path]) -> None:
+    # Python puts the folder of a script first on its path, and since 3.12 `pathlib` imports `math`.
+    scripts = [path for path in files if path.relative_to(house).parts[0] in ("benchmarks", "docs")]
+    hiding = [
+        path.name
+        for path in scripts
+        if path.suffix == ".py" and path.stem in sys.stdlib_module_names
+    ]
+
+    assert hiding == []

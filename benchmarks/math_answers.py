@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)  # this file would hide the standard library's `math`
+sys.path[0] = str(ROOT)  # so that `benchmarks` is a package
 
 import argparse
 import json
@@ -131,7 +131,7 @@ def peers() -> Iterator[tuple[str, str, str]]:
     for package, command in missing.items():
         print(
             f"{package} was not measured: no interpreter in RLENV_PEERS has it. Put it beside this project with\n"
-            f"  {command}\nand name it: RLENV_PEERS=.venv-mathverify/bin/python python benchmarks/math.py"
+            f"  {command}\nand name it: RLENV_PEERS=.venv-mathverify/bin/python python benchmarks/math_answers.py"
         )
 
 
