@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from attrs import fields_dict
 from rlenv import ConfigError, Environment, Slot, Task
+from rlenv.authoring import StageTables
 from rlenv.plugins import registry
 from rlenv.stages import attribute, budget_of
 from rlenv_plugin_agent.stages.turns import Turns
@@ -89,11 +90,11 @@ def test_an_env_toml_is_told_its_slot_both_numbers_and_a_remedy_that_works() -> 
 
 
 def test_process_rewards_have_the_time_of_their_stages() -> None:
-    turns = Turns([{"use": "code/run", "options": {"budget": 1.0}}])
+    turns = Turns(StageTables([{"use": "code/run", "options": {"budget": 1.0}}]))
     assert turns.default_timeout == turns.least_timeout == 64 * 60.0
     with pytest.raises(ConfigError, match="its timeout of 600 wall seconds is shorter"):
         Environment("e", [Slot("s", turns, timeout=600.0)])
-    assert Turns([{"use": "core/equal"}]).least_timeout is None
+    assert Turns(StageTables([{"use": "core/equal"}])).least_timeout is None
 
 
 @pytest.mark.parametrize(

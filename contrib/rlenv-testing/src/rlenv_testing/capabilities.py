@@ -44,12 +44,20 @@ PROBES: dict[str, Callable[[], str | None]] = {
 }
 
 
+def _is_installed(package: str) -> bool:
+    """Whether a package, or a module of one, can be imported."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # its parent is missing
+        return False
+
+
 def lacking(needed: Iterable[str]) -> str | None:
     """Why the first of these capabilities is not there; None when all are."""
     for name in needed:
         kind, _, package = name.partition(":")
         if kind == "package" and package:
-            if find_spec(package) is None:
+            if not _is_installed(package):
                 return f"needs the package {package}, which is not installed"
             continue
         if name not in PROBES:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 from rlenv import ConfigError, Environment, Slot, Task
 from rlenv.plugins import registry
 from rlenv_testing import broken_laws
+from rlenv_testing.capabilities import lacking
 from rlenv_testing.installed import subjects
 from rlenv_train.imports.examples import EXAMPLES, trl_exact, verl_exact
 from rlenv_train.imports.trl import Trl
 from rlenv_train.imports.verl import Verl
 from rlenv_train.plugin import rlenv_examples, rlenv_stages
 
-PACKAGES = {"verifiers": "verifiers", "inspect": "inspect_ai", "reasoning-gym": "reasoning_gym"}
+PACKAGES = {
+    "verifiers": "verifiers.types",
+    "inspect": "inspect_ai",
+    "reasoning-gym": "reasoning_gym",
+}
 LAWS = ["range", "uses", "right-passes", "wrong-fails", "travels", "swap"]
 
 
@@ -25,8 +28,9 @@ def test_every_stage_has_examples() -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_laws_hold_on_the_examples(name: str) -> None:
-    if name in PACKAGES and find_spec(PACKAGES[name]) is None:
-        pytest.skip(f"{PACKAGES[name]} is not installed")
+    lack = lacking([f"package:{PACKAGES[name]}"]) if name in PACKAGES else None
+    if lack:
+        pytest.skip(lack)
     examples = EXAMPLES[name]
     stage = registry().stage_type(f"train/{name}")(**examples.options)
     assert broken_laws(stage, examples, laws=LAWS, max_examples=5, patience=60.0) == {}

@@ -55,11 +55,11 @@ def inspect_exact() -> Scorer:
 EXAMPLES = {
     "trl": Examples(RIGHT, WRONG, {"function": trl_exact}),
     "verl": Examples(RIGHT, WRONG, {"function": verl_exact}),
-    "verifiers": Examples(RIGHT, WRONG, {"function": verifiers_exact}),
-    "inspect": Examples(RIGHT, WRONG, {"scorer": inspect_exact}),
+    "verifiers": Examples(RIGHT, WRONG, {"function": verifiers_exact, "needs_answer": True}),
+    "inspect": Examples(RIGHT, WRONG, {"scorer": inspect_exact, "needs_answer": True}),
     "reasoning-gym": Examples(
         [(Task("Count the legs of 2 dogs.", answer="8", id="legs"), "8")],
         [(Task("Count the legs of 2 dogs.", answer="8", id="legs"), "6")],
-        {"dataset": "leg_counting"},
+        {"dataset": "leg_counting", "needs_answer": True},
     ),
 }

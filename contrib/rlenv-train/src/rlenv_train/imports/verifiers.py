@@ -31,7 +31,7 @@ class Verifiers(Imported):
         arguments: what it is called with.
     """
 
-    requires: ClassVar[tuple[str, ...]] = ("package:verifiers",)
+    requires: ClassVar[tuple[str, ...]] = ("package:verifiers.types",)
 
     function: Callable[..., object]
     arguments: Unsafe[Mapping[str, object]] = field(factory=dict)

@@ -28,7 +28,8 @@ class Verl(Imported):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        self.needs_answer("ground_truth" in required(self.function))
+        if "ground_truth" in required(self.function):
+            self.require_answer()
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The score that the function gives."""
