@@ -215,7 +215,7 @@ def _too_short(at: CompiledSlot) -> str:
     """A response could reach this timeout before the limits that end it with a score."""
     whose = "the limits of the stages in it" if at.children else "its own limits of a response"
     given = f"{at.who}: its timeout of {at.timeout:g} wall seconds"
-    contradicts = f"is shorter than the {at.least_timeout:g} s that {whose} may take on a busy machine, so that a response could be unscored at will"
+    contradicts = f"is shorter than the {at.least_timeout:g} s that {whose} may take on a busy machine, so that a response can force a fault"
     return f"{given} {contradicts}: drop the timeout, give it {at.least_timeout:g} s or more, or lower those limits (the option budget)"
 
 
