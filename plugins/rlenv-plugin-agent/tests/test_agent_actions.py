@@ -217,3 +217,41 @@ def test_what_a_user_says_first_is_behind_the_parts_of_a_prompt() -> None:
 
     assert [each["role"] for each in given] == ["user", "user"]  # as the task has them
     assert given[-1]["content"] == "p\n\nseed 0"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"name": "add", "args": {"a": 2, "b": 3}, "id": "c1", "type": "tool_call"},  # LangChain
+        {"type": "function_call", "name": "add", "arguments": '{"a": 2, "b": 3}', "call_id": "c1"},
+        {"name": "add", "arguments": {"a": 2, "b": 3}},  # as models write them into their text
+    ],
+)
+def test_a_call_without_function_is_a_call(written: dict[str, object]) -> None:
+    left: list[object] = [{"content": "", "tool_calls": [written]}, "5"]
+    made = rollout(sums(), TASK, lambda *_: left.pop(0))
+
+    assert made.verdict.value == 1.0
+    assert made.trajectory.messages[2]["content"] == "5"
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        [Sdk(type="text", text="5")],  # `content` of Anthropic
+        [Sdk(index=0, message=Sdk(role="assistant", content="5"))],  # `choices` of OpenAI
+        [{"type": "function_call", "name": "add", "arguments": "{}", "call_id": "c"}],
+        {"type": "function_call", "name": "add", "arguments": "{}", "call_id": "c"},
+        [{"role": "user", "content": "2 + 3?"}, {"role": "assistant", "content": "5"}],
+        [{"generated_text": "5"}],  # a pipeline of transformers
+        ("5", object()),
+    ],
+)
+def test_a_list_of_what_an_sdk_writes_is_no_action(returned: object) -> None:
+    with pytest.raises(ActionError, match="message"):
+        rollout(sums(), TASK, lambda *_: returned)
+
+
+@pytest.mark.parametrize("returned", [[5], ["5"], [None, 5], [[1], {"a": 5}], (5, 1.5)])
+def test_a_list_of_values_is_a_value(returned: object) -> None:
+    assert rollout(sums(), TASK, lambda *_: returned).verdict.scored

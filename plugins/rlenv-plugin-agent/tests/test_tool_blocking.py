@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -150,3 +152,33 @@ def test_a_call_that_blocks_again_and_again_has_no_more_time_than_others() -> No
 
     assert kind(asyncio.run(asked(work))) == "timeout"
     assert len(steps) < 100
+
+
+def test_a_call_that_is_left_to_itself_is_not_reported_when_its_loop_is_closed() -> None:
+    code = """
+import asyncio, gc
+from rlenv_plugin_agent.tools import pool
+from rlenv_plugin_agent.tools.calling import observe
+from rlenv_plugin_agent.tools.context import ToolContext
+from rlenv_plugin_agent.tools.tool import tool
+
+pool.PATIENCE = 0.01
+
+@tool(timeout=0.01, where="caller")
+async def stuck() -> int:
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+print(asyncio.run(observe({"stuck": stuck}, "stuck", {}, ToolContext()))[:27])
+del stuck
+gc.collect()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=120
+    )
+
+    assert done.stdout == '{"error": {"type": "timeout\n'
+    assert done.stderr == ""

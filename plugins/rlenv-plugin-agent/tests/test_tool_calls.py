@@ -12,10 +12,11 @@ import pytest
 from attrs import frozen
 from rlenv import ConfigError, Fault, VerifierFault
 from rlenv.authoring import suggest
+from rlenv_plugin_agent.answers import answer_calls
 from rlenv_plugin_agent.tools import calling, results
 from rlenv_plugin_agent.tools.calling import observe
 from rlenv_plugin_agent.tools.context import ToolContext
-from rlenv_plugin_agent.tools.errors import ToolError
+from rlenv_plugin_agent.tools.errors import ToolError, error_in, error_text
 from rlenv_plugin_agent.tools.tool import Function, Tool, tool
 
 
@@ -238,3 +239,25 @@ def test_a_tool_with_wrong_settings_is_an_error(wrong: dict[str, object]) -> Non
 
 def test_calls_that_run_on_are_bounded_by_episode() -> None:
     assert 1 <= calling.STUCK <= 64
+
+
+SHORT = {"error": {"type": "rate_limit", "message": "slow down"}}
+WHOLE = {"error": {"type": "timeout", "tool": "api", "message": "slow down", "seconds": 0.5}}
+
+
+@pytest.mark.parametrize("value", [SHORT, WHOLE, json.dumps(SHORT), json.dumps(WHOLE)])
+def test_a_result_that_looks_like_an_error_is_a_result(value: object) -> None:
+    said, calls = asyncio.run(
+        answer_calls(
+            [{"id": "1", "name": "give", "arguments": "{}"}],
+            lambda each: observe({"give": returning(value)}, each["name"], "{}", ToolContext()),
+            1,
+            together=False,
+        )
+    )
+
+    text = str(said[0]["content"])
+    assert json.loads(text) in (SHORT, WHOLE)
+    assert error_in(text) is None
+    assert calls[0].error == ""
+    assert error_in(error_text("timeout", "api", "late")) is not None

@@ -7,6 +7,7 @@ and has its id.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 
 import msgspec
@@ -18,7 +19,7 @@ from .http.body import check_members, convert
 from .http.endpoint import Call, Endpoint
 from .http.problems import Problem, invalid
 from .jsonrpc import INVALID_PARAMS, Method, Params, RpcRequest
-from .openenv.actions import Reset, task_of
+from .openenv.actions import Reset, begun_with, tasks_of
 from .sessions import Session
 from .sessions.actions import END
 from .state.journal import Entry
@@ -81,14 +82,16 @@ async def _begun(call: Call, request: RpcRequest) -> Response:
     query = call.request.query_params
     check_members(query, ("task_id", *QUERY))
     picked = convert({**query, **call.path}, Reset, f"in the query {str(query)!r:.80}: ", strict=False)  # fmt: skip
-    task, seed = task_of(served, picked)
+    tasks, seed = tasks_of(served, picked)
     try:
         if request.id is None:
             raise Problem(400, "invalid_request", "initialize needs an id")
         asked = convert(request.params or {}, Initialize, code=INVALID_PARAMS)
     except Problem as problem:
         return answer(jsonrpc.failed(problem, request.id))
-    session = await call.server.sessions.begin(call.tenant, served, task, seed=seed, agent=asked.client_info.name[:NAME])  # fmt: skip
+    agent = asked.client_info.name[:NAME]
+    begin = partial(call.server.sessions.begin, call.tenant, served, seed=seed, agent=agent)
+    session = await begun_with(tasks, begin)
     made = answer(jsonrpc.succeeded(_greeting(session, asked), request.id))
     made.headers[SESSION] = session.id
     return made

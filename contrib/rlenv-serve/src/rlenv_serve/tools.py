@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 import msgspec
 from rlenv import ConfigError
 from rlenv.authoring import suggest
 from rlenv_plugin_agent import Harness
 from rlenv_plugin_agent.messages import copies
+from rlenv_plugin_agent.tools.errors import error_in
 
 from .catalog import Served
 from .http.answers import encode
@@ -116,11 +115,11 @@ async def check_tool(sessions: Sessions, tenant: Tenant, id: str, name: object) 
 def error_of(answer: Answer) -> dict[str, str] | None:
     """The error of a tool, as OpenEnv has it; None for a result."""
     match answer.messages:
-        case [{"role": "tool", "content": str(text)}, *_] if text.startswith('{"error": {'):
-            # A result may begin like an error.
-            with suppress(ValueError, KeyError, TypeError, RecursionError):
-                found = json.loads(text)["error"]
-                return {"error_type": ERRORS.get(found["type"], "execution_error"), "message": str(found["message"])}  # fmt: skip
+        case [{"role": "tool", "content": str(text)}, *_]:
+            found = error_in(text)
+            if found is not None:
+                kind = ERRORS.get(str(found["type"]), "execution_error")
+                return {"error_type": kind, "message": str(found["message"])}
     return None
 
 

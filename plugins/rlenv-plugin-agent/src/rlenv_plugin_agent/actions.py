@@ -16,6 +16,8 @@ WANTED = (
 )
 # Methods that make a dict of an object: of pydantic (OpenAI and most SDKs), and of others.
 DUMPS = ("model_dump", "to_dict")
+# Types of what a list of Anthropic's or OpenAI's SDK holds.
+PARTS = ("text", "thinking", "tool_use", "message", "reasoning", "function_call")
 NOTHING = object()
 
 
@@ -57,10 +59,13 @@ def _action(given: object, *, is_game: bool) -> Action:
     if isinstance(given, Mapping):
         if not (is_game or _has_message(given)):
             _check_envelope(given)
+            _check_items([given] if given.get("type") == "function_call" else [])
         return _of_mapping(given)
     dumped = _dumped(given)
     if isinstance(dumped, Mapping) and _has_message(dumped):
         return _of_mapping(dumped)
+    if not is_game and isinstance(given, (list, tuple)):
+        _check_items(given)
     if is_game or _is_value(given):
         return given
     if isinstance(dumped, Mapping):
@@ -70,6 +75,24 @@ def _action(given: object, *, is_game: bool) -> Action:
 
 def _no_action(what: str) -> ActionError:
     return ActionError(f"the policy returned {what}, which is not an action; {WANTED}")
+
+
+def _check_items(items: Sequence[object]) -> None:
+    """Reject a list of what an SDK or a server writes: as a value, it would be a text that earns nothing.
+
+    Raises:
+        ActionError: an item is a message, a part of one, or an object that JSON does not have.
+    """
+    for each in items:
+        if isinstance(each, Mapping):
+            is_part = "role" in each or each.get("type") in PARTS or "generated_text" in each
+        else:
+            is_part = each is not None and not _is_value(each)
+        if is_part:
+            name = (
+                "a message, or a part of one" if isinstance(each, Mapping) else type(each).__name__
+            )
+            raise _no_action(f"a list that holds {name}")
 
 
 def _is_value(given: object) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from inspect import isawaitable
 from time import perf_counter
@@ -14,7 +13,7 @@ from rlenv import VerifierFault
 from .messages import Message
 from .steps import Call
 from .tools.context import ToolContext
-from .tools.errors import ERROR, ToolError, error_text
+from .tools.errors import ToolError, error_in, error_text
 from .tools.tool import Function
 from .waiting import Waits
 
@@ -71,13 +70,9 @@ async def _timed(asked: Asked, answer: Ask) -> Answer:
 
 
 def _error(text: str) -> str:
-    """The type of the error that an observation tells, as it says itself."""
-    if not text.startswith(ERROR):
-        return ""
-    try:
-        return str(json.JSONDecoder().raw_decode(text, len(ERROR) - 1)[0])[:64]
-    except ValueError:  # a tool may print anything
-        return ""
+    """The type of the error that an observation is, "" for a result."""
+    found = error_in(text)
+    return "" if found is None else str(found["type"])[:64]
 
 
 def answer_of_user(user: Function, said: object, seconds: float | None) -> Waits[object]:

@@ -36,7 +36,7 @@ from .tables import Config, Harness
 from .tools.calling import observe
 from .tools.catalog.resources import Resources
 from .tools.context import ToolContext
-from .tools.errors import EpisodeError, error_text, fault_of
+from .tools.errors import EpisodeError, UnreachableTask, error_text, fault_of
 from .tools.subagent import Actor
 from .tools.tool import Tool, ToolSource, open_tools
 from .user import End
@@ -199,9 +199,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
         """Make the view; ``context`` where it does not fit."""
         budget = self.config.budget_at(len(self.trace))
         shown = self.messages if budget is None else self._manage(self.messages, budget)
-        self.view = (
-            read_only_messages(shown) if shown is not self.messages else ReadOnlyList(self.messages)
-        )
+        same = shown is self.messages
+        self.view = ReadOnlyList(shown) if same else read_only_messages(shown)
         return "context" if budget is not None and not self.view else None
 
     def _verify(self, evaluate: Evaluate, answers: list[Message], info: Info) -> Waits[Step]:
@@ -273,7 +272,8 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
             yield from self._leave()
             fault = fault_of(error)
             told = f"the episode cannot begin: {fault.message}"
-            raise EpisodeError(told, kind=fault.kind, transient=fault.transient) from error
+            made = UnreachableTask if isinstance(error, UnreachableTask) else EpisodeError
+            raise made(told, kind=fault.kind, transient=fault.transient) from error
         self._look()
         return copies(self.view), info
 
@@ -349,7 +349,7 @@ class Episode(AbstractContextManager["Episode"], AbstractAsyncContextManager["Ep
 
         Raises:
             UnknownTask: when no task has this prompt.
-            EpisodeError: when the state cannot be made, or the user raises.
+            EpisodeError: when the state cannot be made, or the user raises; UnreachableTask for an impossible task.
         """
         return run(self._begin(task, seed))
 

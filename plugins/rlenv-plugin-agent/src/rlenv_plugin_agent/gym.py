@@ -10,11 +10,13 @@ from rlenv import Environment, Task, Verdict
 from .actions import ActionError, action_of
 from .episode import Episode
 from .messages import Action, Message, copies, json_of, text_of
+from .tools.errors import UnreachableTask
 
 Info: TypeAlias = dict[str, object]
 Reset: TypeAlias = tuple[object, Info]
 Reward: TypeAlias = Callable[[Verdict], float]
 Inform: TypeAlias = Callable[[Verdict], Info]
+DRAWS = 16  # tasks that one ``reset`` tries where a persistent world makes them impossible
 
 
 class Episodes:
@@ -73,8 +75,16 @@ def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type
     class EpisodeEnv(base):  # type: ignore[misc] # Gymnasium is not installed with rlenv
         def reset(self, *, seed: int | None = None, options: Info | None = None) -> Reset:
             _, drawn = super().reset(seed=seed, options=options)
-            task = env.tasks.by_id(drawn["id"])
-            return episodes.reset(task, int(self.np_random.integers(1 << 31)))
+            for _ in range(DRAWS):
+                task = env.tasks.by_id(drawn["id"])
+                try:
+                    return episodes.reset(task, int(self.np_random.integers(1 << 31)))
+                except UnreachableTask as error:
+                    if (options or {}).get("id") is not None:
+                        raise
+                    left = error
+                _, drawn = super().reset(options=options)
+            raise none_reachable(DRAWS) from left
 
         def step(self, action: Action) -> tuple[object, float, bool, bool, Info]:
             return episodes.step(action)
@@ -84,6 +94,16 @@ def stepping(base: type, env: Environment, reward: Reward, info: Inform) -> type
             super().close()
 
     return EpisodeEnv
+
+
+def none_reachable(draws: int) -> UnreachableTask:
+    """The error where all tasks that were drawn are impossible in a persistent world.
+
+    Args:
+        draws: how many were drawn.
+    """
+    told = f"none of {draws} tasks that were drawn can be solved in the world that earlier episodes left: name another file in `[state] world`, or put back a copy of it"
+    return UnreachableTask(told, kind="unavailable", transient=True)
 
 
 def _message(action: Action) -> Action:

@@ -122,11 +122,20 @@ def _id(given: object) -> str | None:
 
 
 def _call(given: object, name: str) -> dict[str, object]:
-    function = given.get("function") if isinstance(given, Mapping) else None
-    found = function if isinstance(function, Mapping) else {}
+    found = _function(given) if isinstance(given, Mapping) else {}
     wanted, arguments = text_of(found.get("name")), text_of(found.get("arguments")) or "{}"
     function = {"name": wanted, "arguments": arguments}
     return {"id": name, "type": "function", "function": function}
+
+
+def _function(given: Message) -> Message:
+    """The name and the arguments of a call, which LangChain and OpenAI's Responses API write without ``function``."""
+    function = given.get("function")
+    if isinstance(function, Mapping):
+        return function
+    if "function" in given or "name" not in given:
+        return {}
+    return {"name": given["name"], "arguments": given.get("arguments", given.get("args"))}
 
 
 def user_said(messages: Sequence[Message], text: str) -> list[Message]:

@@ -15,7 +15,7 @@ from rlenv.authoring import Safe, dumps
 from .answers import Observe
 from .recording.keys import Named, canonical, tool_for
 from .tools.context import ToolContext
-from .tools.errors import ERROR, error_text
+from .tools.errors import error_in, error_text
 from .tools.tool import Tool
 
 Kind: TypeAlias = Literal["error", "timeout", "truncation", "empty", "stale"]
@@ -88,7 +88,9 @@ class Noisy:
             return error_text("timeout", tool.name, late, tool.timeout)
         earlier = self._earlier.get(tool.name, "")
         text = self._earlier[tool.name] = await self._call(name, arguments, context)
-        if text.startswith(ERROR):  # it has failed, and its seconds would decide where it is cut
+        if (
+            error_in(text) is not None
+        ):  # it has failed, and its seconds would decide where it is cut
             return text
         changed = {"truncation": text[: int(len(text) * drawn)], "empty": "", "stale": earlier}
         return changed.get(kind, text)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from rlenv import Environment, Fault, Task, TaskError, Verdict, VerifierFault
+from rlenv import Environment, Task, TaskError, Verdict
 from rlenv.authoring import Problems, build
 
 from .messages import Action, calls
@@ -16,6 +16,7 @@ from .stages.state import Gold
 from .state.held import APART, Held
 from .state.persistent import PRESENT, PersistentWorld
 from .state.world import World
+from .tools.errors import UnreachableTask
 
 CHECKING: ContextVar[bool] = ContextVar("checking", default=False)
 # Of each environment, by task, why it is not sound; "" where it is.
@@ -90,7 +91,8 @@ async def check_present(play: Play, env: Environment, task: Task, held: Held, se
         seed: of the episode.
 
     Raises:
-        VerifierFault: the gold calls do not earn in this world what the task records, or the verifier broke.
+        UnreachableTask: the gold calls do not earn in this world what the task records.
+        VerifierFault: the verifier broke.
     """
     world = held.parts.get(World)
     if "gold" in task.info and isinstance(world, PersistentWorld):
@@ -106,4 +108,4 @@ async def _play_present(play: Play, env: Environment, task: Task, world: World, 
     value = (await play(task, _script(gold, agentic=_is_agentic(env)), seed)).reward
     if abs(value - gold.reward) > 1e-6:
         told = f"the world makes this task unreachable: its gold calls earn {value:g} in the state {world.start:.16} that earlier episodes left, and the task records {gold.reward:g}"  # fmt: skip
-        raise VerifierFault(Fault("unavailable", told, transient=True))
+        raise UnreachableTask(told, kind="unavailable", transient=True)

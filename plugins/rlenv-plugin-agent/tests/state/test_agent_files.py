@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from rlenv import Environment, Task
+from rlenv import Environment, Task, TaskError
 from rlenv.sandbox import close_all
 from rlenv_plugin_agent import Harness, call, rollout
 from rlenv_plugin_agent.stages.expected import Expected, compare
@@ -82,3 +82,20 @@ def test_only_new_folders_and_empty_ones_that_went_are_changes() -> None:
     assert before.changed(
         Listing({"d/f": "1", "e": "folder", "n": "folder"}, frozenset("den"))
     ) == {"n": "folder"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ({"sha265": HASH}, r'answer\.files\.f\.sha265: did you mean "sha256"'),
+        ({"any": True, "execuable": True}, 'did you mean "executable"'),
+        ({"zzz": 1}, "the keys are: absent, any, executable, folder, link, sha256"),
+        ({"any": True, "absent": True}, "absent and any exclude each other"),
+        ({}, "expected a text or a table with one of"),
+    ],
+)
+def test_a_predicate_of_a_file_with_wrong_keys_is_rejected(wanted: Any, told: str) -> None:
+    gold = {"calls": [{"name": "shell", "arguments": {"command": "true"}}]}
+
+    with pytest.raises(TaskError, match=told):
+        StateStage().validate(Task("p", {"files": {"f": wanted}}, {"gold": gold}, "t"))

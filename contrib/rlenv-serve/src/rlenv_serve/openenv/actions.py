@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 from rlenv import Task
@@ -14,6 +14,7 @@ from rlenv_serve.http.body import check_members, convert, is_deep
 from rlenv_serve.http.problems import Problem, invalid
 from rlenv_serve.sessions import Action, Answer, Session
 from rlenv_serve.sessions.actions import call, say, text_of
+from rlenv_serve.sessions.problems import UNREACHABLE, unreachable
 from rlenv_serve.settings import Name, Seed
 from rlenv_serve.tools import ENDED, error_of, harness_of
 
@@ -22,6 +23,7 @@ SAID = ("answer", "message")
 VALUE = "value"  # of a game
 METADATA = "metadata"  # that the actions of official clients have, and nothing reads
 TRAIN = "train"
+DRAWS = 16  # tasks that one ``reset`` tries where a persistent world makes them impossible
 
 
 class Reset(msgspec.Struct):
@@ -31,7 +33,7 @@ class Reset(msgspec.Struct):
         task_id: of the task; without one, ``seed`` picks it.
         seed: of all that is drawn in the episode.  The task is number ``seed`` of its split, from 0, counted around; without
             a seed it is any.
-        split: of the tasks that the seed picks from; by default ``train``, and all where there is none of that name.
+        split: of the tasks that the seed picks from; by default ``train``; where there is none of that name it has to be named.
         episode_id: what the client calls the episode.
         any_action: whatever object a step brings is an action, and none is an error.  For clients that send the objects
             that a policy writes, as the taskset of ``verifiers`` does: an error would leave the episode unscored,
@@ -59,21 +61,49 @@ def reset_of(served: Served, data: Mapping[str, object]) -> Reset:
     return convert(data, Reset)
 
 
-def task_of(served: Served, asked: Reset) -> tuple[Task, int]:
+def tasks_of(served: Served, asked: Reset) -> tuple[Sequence[Task], int]:
     """The task that was asked for, and the seed of its episode, which is drawn where there is none.
 
+    Where the seed picks the task, the tasks behind it follow, up to DRAWS of them: they are played where a persistent
+    world makes those before them impossible.
+
     Raises:
-        Problem: 404 for a task that there is not; 422 for a split that there is not.
+        Problem: 404 for a task that there is not; 422 for a split that there is not, and where there is no split
+            ``train`` and none was asked for: tasks of another one are not drawn unasked.
     """
     seed, split = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed, asked.split
     if asked.task_id is not None:
-        return served.task(asked.task_id), seed
-    if split is not None and split not in served.splits:
-        raise invalid(f"no split is named {split!r:.80}; there are {', '.join(served.splits)}")
-    tasks = served.splits.get(TRAIN if split is None else split) or tuple(served.env.tasks)
-    if not tasks:
+        return [served.task(asked.task_id)], seed
+    if not served.splits:
         raise invalid(f"{served.name} has no tasks to draw from")
-    return tasks[seed % len(tasks)], seed
+    name = TRAIN if split is None else split
+    if name not in served.splits:
+        remedy = "; name one as split" if split is None else ""
+        raise invalid(
+            f"no split is named {name!r:.80}; there are {', '.join(served.splits)}{remedy}"
+        )
+    tasks = served.splits[name]
+    draws = range(seed, seed + min(DRAWS, len(tasks)))
+    return [tasks[number % len(tasks)] for number in draws], seed
+
+
+async def begun_with(tasks: Sequence[Task], begin: Callable[[Task], Awaitable[Session]]) -> Session:
+    """Begin an episode with the first of the tasks that a persistent world leaves possible.
+
+    Args:
+        tasks: as of ``tasks_of``.
+        begin: an episode of a task.
+
+    Raises:
+        Problem: 503 where all are impossible; as ``begin`` besides.
+    """
+    for task in tasks:
+        try:
+            return await begin(task)
+        except Problem as problem:
+            if problem.code != UNREACHABLE:
+                raise
+    raise unreachable(len(tasks))
 
 
 def check_action(served: Served, data: Mapping[str, object]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from secrets import token_hex
 
 from attrs import define, field
@@ -14,7 +15,7 @@ from rlenv_serve.sessions import Action, Answer, Session, Sessions
 from rlenv_serve.sessions.problems import FULL
 from rlenv_serve.settings import Limits
 
-from .actions import Reset, task_of
+from .actions import Reset, begun_with, tasks_of
 
 LEFT = 60.0  # seconds after which a session that was made over HTTP, and is not asked, makes room for another
 
@@ -94,11 +95,12 @@ class OpenEnvSessions:
         Raises:
             Problem: as ``Sessions.begin``, and 404 for a task that there is not.
         """
-        task, seed = task_of(session.served, asked)
+        tasks, seed = tasks_of(session.served, asked)
+        begin = partial(self._sessions.begin, session.tenant, session.served, seed=seed)
         await self._forget(session)
         while True:
             try:
-                begun = await self._sessions.begin(session.tenant, session.served, task, seed=seed)
+                begun = await begun_with(tasks, begin)
                 session.episode, session.name = begun.id, asked.episode_id
                 session.any_action = asked.any_action
                 return begun

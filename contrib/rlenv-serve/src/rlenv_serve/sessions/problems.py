@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from rlenv_plugin_agent.tools.errors import UnreachableTask
+
 from rlenv_serve.http.problems import Problem
 from rlenv_serve.state.journal import Begun
 
 logger = logging.getLogger("rlenv_serve")
 FINISHED, FULL, LOST = "episode_finished", "too_many_episodes", "episode_lost"
+UNREACHABLE = "task_unreachable"
 
 
 class EpisodeLost(Problem):
@@ -40,8 +43,22 @@ def full(limit: int, oldest: Sequence[str], count: int) -> Problem:
 
 def failed(begun: Begun, why: object) -> Problem:
     """503: the environment cannot begin an episode."""
+    if isinstance(why, UnreachableTask):
+        logger.info("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
+        return unreachable()
     logger.warning("episode %s of %s, task %s: %s", begun.id, begun.environment, begun.task, why)
     return Problem(503, "environment_failed", "the episode cannot begin; the server's log says why", Retry_After="5")  # fmt: skip
+
+
+def unreachable(count: int = 1) -> Problem:
+    """503: what earlier episodes left in a persistent world makes tasks impossible.
+
+    Args:
+        count: how many tasks were tried.
+    """
+    what = "the task" if count == 1 else f"each of the {count} tasks that were drawn"
+    told = f"{what} is impossible in the world that earlier episodes left: ask for another task; the operator can put back a copy of the world"
+    return Problem(503, UNREACHABLE, told, Retry_After="5")
 
 
 def reused() -> Problem:

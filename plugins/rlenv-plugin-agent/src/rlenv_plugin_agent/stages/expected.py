@@ -9,16 +9,16 @@ from statistics import fmean
 from typing import TypeAlias
 
 from attrs import field, frozen
-from rlenv.authoring import Safe
+from rlenv.authoring import Safe, suggest
 
-from rlenv_plugin_agent.state.access import Cell
 from rlenv_plugin_agent.state.final import FinalState, Row, TableChange
 from rlenv_plugin_agent.state.listing import FOLDER, LINK
 from rlenv_plugin_agent.state.world import same
 
-ANY = {"any": True}
+from .rows import ANY, ChangedRows, Pair, Wanted
+
 EXECUTABLE = "executable"
-Wanted: TypeAlias = Mapping[str, object]  # column → value, ANY or {"hex": "..."}
+OF_FILE = ("sha256", "any", "absent", "link", "folder", EXECUTABLE)  # keys of what a file becomes
 
 
 @frozen
@@ -65,6 +65,25 @@ class Expected:
 
 # What it is; the share of what is expected that came, None where nothing is; how many changes are not expected.
 Share: TypeAlias = tuple[str, float | None, int]
+
+
+def problems_of_files(expected: Expected) -> Iterator[tuple[str, str]]:
+    """Where what a file becomes is written with keys that there are not: (place, problem) pairs.
+
+    Args:
+        expected: of a task.
+    """
+    for path, wanted in expected.files.items():
+        if isinstance(wanted, str):
+            continue
+        place = f"answer.files.{path}"
+        if not wanted:
+            yield place, f"expected a text or a table with one of {', '.join(OF_FILE)}"
+        for key in wanted.keys() - {*OF_FILE}:
+            yield f"{place}.{key}", suggest(key, OF_FILE, what="the keys are")
+        content = wanted.keys() & {*OF_FILE} - {EXECUTABLE}
+        if len(content) > 1:
+            yield place, f"{' and '.join(sorted(content))} exclude each other: keep one of them"
 
 
 def compare(final: FinalState, expected: Expected) -> tuple[float, list[str], int]:
@@ -122,11 +141,13 @@ def _tables(final: FinalState, expected: Expected) -> Iterator[Share]:
     for name, rows in expected.tables.items():
         change = final.tables.get(name, TableChange(()))
         kinds = (
-            (rows.added, [*zip(change.added, change.added, strict=True)], change.columns, True),
-            (rows.removed, [*zip(change.removed, change.removed, strict=True)], change.key or change.columns, True),
+            (rows.added, _unpaired(change.added), change.columns, True),
+            (rows.removed, _unpaired(change.removed), change.key or change.columns, True),
             (rows.changed, [*zip(change.before, change.after, strict=True)], change.key, False),
         )  # fmt: skip
-        found = sum(_matched(wanted, [[_is_row(row, *pair, change.columns, needs, free=free) for pair in pairs] for row in wanted]) for wanted, pairs, needs, free in kinds)  # fmt: skip
+        found = 0
+        for wanted, pairs, needs, free in kinds:
+            found += ChangedRows(pairs, change.columns, needs, free=free).matched(wanted)
         extra = sum(len(pairs) for _, pairs, _, _ in kinds) - found
         listed = sum(len(wanted) for wanted, _, _, _ in kinds)
         yield (
@@ -139,31 +160,5 @@ def _tables(final: FinalState, expected: Expected) -> Iterator[Share]:
             yield f"tables.{name}", None, 1
 
 
-def _matched(wanted: Sequence[Wanted], fits: Sequence[Sequence[bool]]) -> int:
-    """How many of the wanted rows have an actual one of their own: the largest matching, by augmenting paths."""
-    owner: dict[int, int] = {}
-
-    def place(row: int, seen: set[int]) -> bool:
-        for i in [i for i, fit in enumerate(fits[row]) if fit and i not in seen]:
-            seen.add(i)
-            if i not in owner or place(owner[i], seen):
-                owner[i] = row
-                return True
-        return False
-
-    return sum(place(row, set()) for row in range(len(wanted)))
-
-
-def _is_row(wanted: Wanted, before: Row, after: Row, columns: Sequence[str], needs: Sequence[str], *, free: bool) -> bool:  # fmt: skip
-    """Whether a row is the wanted one: what is written fits, and unless it is ``free`` the rest stays as it was."""
-    named = {*needs} <= wanted.keys() <= {*columns}
-    return named and all(_is_cell(new, wanted[column]) if column in wanted else free or (type(old) is type(new) and old == new) for column, old, new in zip(columns, before, after, strict=True))  # fmt: skip
-
-
-def _is_cell(cell: Cell, wanted: object) -> bool:
-    """Whether a cell is what is written: 1 is not '1'; true is 1, as SQLite stores it."""
-    if isinstance(wanted, Mapping):
-        return wanted == ANY or (isinstance(cell, bytes) and wanted == {"hex": cell.hex()})
-    if isinstance(wanted, (int, float)):  # and bool
-        return isinstance(cell, (int, float)) and cell == wanted
-    return type(cell) is type(wanted) and cell == wanted
+def _unpaired(rows: Sequence[Row]) -> Sequence[Pair]:
+    return [(row, row) for row in rows]

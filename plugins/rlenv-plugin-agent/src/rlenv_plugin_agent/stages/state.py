@@ -11,7 +11,7 @@ from rlenv.authoring import Problems, Safe, build
 
 from rlenv_plugin_agent.state.final import FinalState
 
-from .expected import Expected, compare
+from .expected import Expected, compare, problems_of_files
 
 
 @frozen
@@ -64,6 +64,8 @@ class State:
         expected = _expected(task)
         if expected == Expected(allow=expected.allow, forbid=expected.forbid):
             problems.add("answer", "nothing is expected, so doing nothing would pass; list tables, values, files or hash")  # fmt: skip
+        for place, told in problems_of_files(expected):
+            problems.add(place, told)
         build(Gold, task.info.get("gold"), "info.gold", problems)  # an error without it
         noop = task.info.get("noop", 0.0)
         if isinstance(noop, bool) or not isinstance(noop, (int, float)) or not 0 <= noop < 1:

@@ -19,6 +19,18 @@ PARAMETER = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|:([A-Za-z_]\w*)")
 OWN = "rlenv_"  # begins the names of what is made below
 
 
+QUOTES = b"\"'`"  # SQLite takes a doubled one within a name for one of it
+
+
+def bare(text: str) -> bytes:
+    """A name or a statement in lower case and without quotes, so that each way to write a name is found in it.
+
+    Args:
+        text: of SQL.
+    """
+    return text.encode().lower().translate(None, QUOTES)
+
+
 def quoted(name: str) -> str:
     """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'

@@ -18,6 +18,7 @@ from rlenv import WorkExceeded
 from rlenv.workers import call
 
 from .access import Cell, Table, quoted
+from .clock import NOW, pin
 
 # Of all changes of an episode; with more it is not judged row by row.
 MOST_ROWS, MOST_BYTES = 5_000, 2_000_000
@@ -27,6 +28,8 @@ MEMORY = 512  # MiB of the worker, or the next power of two that holds both data
 TYPES = 64  # columns whose types are one term, because SQLite limits the number of terms
 TYPED = "typeof({column})"
 TARGET = f"{__name__}:differences_as_json"
+# Of SQLite, what a row brings about whose generated columns cannot be computed, or are too long.
+OF_ROWS = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG)
 
 TypedRow: TypeAlias = tuple[tuple[type, Cell], ...]
 Differences: TypeAlias = dict[
@@ -39,13 +42,16 @@ class TooManyChanges(Exception):
     """The episode changed more than is compared; the text says what, for the policy too."""
 
 
-def differences(start: bytes, content: bytes, tables: Sequence[Table]) -> Differences:
+def differences(
+    start: bytes, content: bytes, tables: Sequence[Table], now: str = NOW
+) -> Differences:
     """The rows that only one of two databases has, by table: those that came, and those that went.
 
     Args:
         start: a database as SQLite serializes it.
         content: another one with the same tables.
         tables: those that are compared.
+        now: the time that generated columns take for the present, as in the episode.
 
     Raises:
         TooManyChanges: more rows or bytes than are compared, or the comparison outran its limits.
@@ -55,10 +61,19 @@ def differences(start: bytes, content: bytes, tables: Sequence[Table]) -> Differ
     named = [(each.name, [*each.columns]) for each in tables]
     seconds = SECONDS + size / RATE
     if size <= INLINE:
-        rows: object = differences_as_json(start, content, named, seconds)
+        rows: object = differences_as_json(start, content, named, seconds, now)
     else:
         try:
-            rows = call(TARGET, start, content, named, seconds, seconds=seconds, memory_mb=_memory(size))  # fmt: skip
+            rows = call(
+                TARGET,
+                start,
+                content,
+                named,
+                seconds,
+                now,
+                seconds=seconds,
+                memory_mb=_memory(size),
+            )
         except WorkExceeded as error:
             raise TooManyChanges(f"what the episode changed could not be compared: {error}") from error  # fmt: skip
     if isinstance(rows, str):
@@ -72,7 +87,11 @@ def _memory(size: int) -> int:
 
 
 def differences_as_json(
-    start: bytes, content: bytes, tables: Sequence[tuple[str, Sequence[str]]], seconds: float
+    start: bytes,
+    content: bytes,
+    tables: Sequence[tuple[str, Sequence[str]]],
+    seconds: float,
+    now: str = NOW,
 ) -> dict[str, list[JsonRow]] | str:
     """The work itself, in values of JSON: by table a number and the cells of each row; or why there are too many.
 
@@ -81,6 +100,7 @@ def differences_as_json(
         content: as of ``differences``.
         tables: the name and the columns of each.
         seconds: of CPU time of this thread.
+        now: as of ``differences``.
     """
     found: dict[str, list[JsonRow]] = {}
     until, rows, size = time.thread_time() + seconds, 0, 0
@@ -94,6 +114,7 @@ def differences_as_json(
         link.execute(
             "PRAGMA temp_store = FILE"
         )  # what does not fit into the cache is sorted on disk
+        pin(link, now, 0, b"")  # else SQLite's own functions reject what those of the episode took
         link.set_progress_handler(lambda: time.thread_time() > until, 10_000)
         for name, columns in tables:
             found[name] = []
@@ -104,13 +125,35 @@ def differences_as_json(
                     if rows > MOST_ROWS or size > MOST_BYTES:
                         return f"too many rows have changed: more than {MOST_ROWS:,}, or {MOST_BYTES:,} bytes"
                     found[name].append([count, *map(_to_json, row)])
-            except sqlite3.OperationalError as error:
-                if str(error) != "interrupted":
+            except sqlite3.Error as error:
+                if str(error) == "interrupted":
+                    return f"what the episode changed could not be compared in {seconds:.3g} s of CPU time"
+                if not _is_of_episode(link, error, name, columns):
                     raise
-                return (
-                    f"what the episode changed could not be compared in {seconds:.3g} s of CPU time"
-                )
+                return f"what the episode wrote to {name} cannot be read: {error}"
     return found
+
+
+def _is_of_episode(
+    link: sqlite3.Connection, error: sqlite3.Error, name: str, columns: Sequence[str]
+) -> bool:
+    """Whether rows of the episode cannot be read: an error that those of the beginning do not bring about.
+
+    Args:
+        link: with the beginning as ``start``.
+        error: of the comparison.
+        name: of the table.
+        columns: of the table.
+    """
+    if error.sqlite_errorcode & 0xFF not in OF_ROWS:
+        return False
+    cells = ", ".join(map(quoted, columns))
+    try:
+        for _ in link.execute(f"SELECT {cells} FROM start.{quoted(name)}"):  # noqa: S608 - names are quoted
+            pass
+    except sqlite3.Error:
+        return False
+    return True
 
 
 def _statement(name: str, columns: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from attrs import Factory, define, field, frozen
 
 from rlenv_plugin_agent.tools.errors import ToolError
 
-from .access import OWN, Access, Cell, Guard, Table, scoped
+from .access import OWN, Access, Cell, Guard, Table, bare, scoped
 from .clock import NOW, pin
 
 MOST_ROWS, MOST_BYTES = 10_000, 1_000_000  # of one result
@@ -84,6 +84,7 @@ class Database:
     content: bytes = field(init=False, default=Factory(lambda self: self.start, takes_self=True))
     written: frozenset[str] = field(default=frozenset(), init=False)
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
+    _is_over: bool = field(default=False, init=False)
 
     def query(self, sql: str, parameters: Parameters = (), *, role: str | None = "policy") -> Rows:
         """Execute one statement: SELECT, VALUES, WITH, INSERT, REPLACE, UPDATE or DELETE.
@@ -103,6 +104,8 @@ class Database:
         access = None if role is None or self.access is None else self.access.get(role, Access())
         try:
             with self._lock, closing(self._opened()) as link:
+                if self._is_over:
+                    raise ToolError("the episode has ended")
                 guard = self._guard(link, access, sql)
                 done = _run(link, sql, parameters)
                 if guard.written:
@@ -115,6 +118,12 @@ class Database:
             raise ToolError(f"an episode may let the tables grow by {self.written_mb:,} MiB, and this statement needs more ([state] written_mb)") from None  # fmt: skip
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:  # also NUL, or 65 bits # fmt: skip
             raise ToolError(_told(error)) from None
+
+    def end(self) -> None:
+        """Wait for the statement that runs, and reject all others: calls may run on after their time."""
+        self._is_over = True
+        with self._lock:
+            pass
 
     def _opened(self) -> sqlite3.Connection:
         """A connection to the present content, with room for what the episode may write."""
@@ -135,16 +144,19 @@ class Database:
     def _guard(self, link: sqlite3.Connection, access: Access | None, sql: str) -> Guard:
         """Hold the connection to the rights of a role."""
         link.create_function(f"{OWN}value", 1, cast("Mapping[str, Cell]", self.values).get)  # fmt: skip
-        text = sql.encode().lower()
         # SQLite makes these two when they are first used, by what looks like an UPDATE of its own tables.
-        link.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')" if b"json_" in text else "SELECT 1")  # fmt: skip
-        made = [it for name, rows in (access.rows if access else {}).items() if name.replace('"', '""').encode().lower() in text for it in scoped(rows, self.tables[name])]  # fmt: skip
+        link.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')" if b"json_" in bare(sql) else "SELECT 1")  # fmt: skip
+        written = bare(sql)
+        rows = {} if access is None else access.rows
+        named = [name for name in rows if bare(name) in written]
+        made = [view for name in named for view in scoped(rows[name], self.tables[name])]
         for _, view in made:
             link.execute(view)
         names = [*made, *link.execute("SELECT name, 0 FROM sqlite_master WHERE type = 'trigger'")]
         for limit, most in LIMITS.items():
             link.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{limit}"), most)
-        trusted = frozenset(n for name, _ in names if (n := name.encode().lower()) and n not in text)  # fmt: skip
+        unnamed = [name for name, _ in names if name and bare(name) not in written]
+        trusted = frozenset(name.encode().lower() for name in unnamed)
         guard = Guard(access, frozenset(self.tables), trusted)
         link.set_authorizer(guard)
         return guard
@@ -186,7 +198,10 @@ def _run(link: sqlite3.Connection, sql: str, parameters: Parameters) -> Rows:
                 link.create_function(name, count, _priced(plain, name, spent), deterministic=True)
             cursor = link.execute(sql, parameters)
             names = tuple(each[0] for each in cursor.description or ())
-            return Rows(names, list(_bounded(cursor)), max(cursor.rowcount, 0))
+            rows = list(_bounded(cursor))
+            # `rowcount` of Python knows none for statements that begin with WITH.
+            changed = link.execute("SELECT changes()").fetchone()[0] if link.total_changes else 0
+            return Rows(names, rows, changed)
     except sqlite3.OperationalError as error:
         if str(error) not in ("interrupted", "user-defined function raised exception"):
             raise

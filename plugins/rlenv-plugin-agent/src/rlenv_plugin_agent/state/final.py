@@ -49,7 +49,7 @@ def changes(database: Database) -> dict[str, TableChange]:
     if not database.written:
         return {}
     tables = [database.tables[name] for name in sorted(database.written)]
-    found = differences(database.start, database.content, tables)
+    found = differences(database.start, database.content, tables, database.now)
     made = {each.name: _change(each, *found[each.name]) for each in tables}
     return {name: t for name, t in made.items() if t.added or t.removed or t.before}
 

@@ -162,7 +162,7 @@ class PersistentWorld(World):
 
     async def artifacts(self) -> tuple[object, ...]:
         """``FinalState``; what the episode changed is in the file when this returns, and others have the file."""
-        final = await self.final()
+        final = await self.end()
         if len(self.database.content) > self.most:  # no fault, which a policy could bring about
             final = evolve(final, overflow=f"the tables have more than {self.most:,} bytes")
         else:

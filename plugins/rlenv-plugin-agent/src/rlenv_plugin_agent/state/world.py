@@ -44,7 +44,12 @@ class World:
 
     async def artifacts(self) -> tuple[object, ...]:
         """``FinalState``."""
-        return (await self.final(),)
+        return (await self.end(),)
+
+    async def end(self) -> FinalState:
+        """The final state; the tables do not change after it."""
+        await asyncio.to_thread(self.database.end)
+        return await self.final()
 
     async def close(self) -> None:
         """It holds nothing open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from rlenv import Fault, VerifierFault
 
@@ -26,6 +27,10 @@ class EpisodeError(VerifierFault):
         super().__init__(Fault(kind, message, transient))
 
 
+class UnreachableTask(EpisodeError):
+    """A task cannot be solved in the persistent world that earlier episodes left; another task may be."""
+
+
 def error_text(kind: str, tool: str, message: str, seconds: float = 0.0) -> str:
     """An error as the observation of a policy.
 
@@ -40,6 +45,25 @@ def error_text(kind: str, tool: str, message: str, seconds: float = 0.0) -> str:
 
 
 ERROR = '{"error": {"type": "'  # what such an observation begins with
+
+
+KEYS = {"type", "tool", "message", "seconds"}  # of such an error
+
+
+def error_in(text: str) -> Mapping[str, object] | None:
+    """The error that an observation is, with KEYS; None for a result, which may begin as an error does.
+
+    Args:
+        text: of an observation.
+    """
+    if not text.startswith(ERROR):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):  # a tool may print anything
+        return None
+    told = found.pop("error")
+    return None if found or not isinstance(told, dict) or told.keys() != KEYS else told
 
 
 def fault_of(error: Exception) -> Fault:

@@ -307,6 +307,8 @@ async def on_loop(
             await asyncio.wait({task}, timeout=PATIENCE)
         if not task.done():  # else `asyncio.run` waits for its end, which may never come
             asyncio._unregister_task(task)  # docs.python.org/3/library/asyncio-extending.html
+            # The loop may be closed while it is pending; asyncio reports that as a mistake of the caller.
+            task._log_destroy_pending = False  # type: ignore[attr-defined] # as asyncio.gather does
 
 
 async def aside(

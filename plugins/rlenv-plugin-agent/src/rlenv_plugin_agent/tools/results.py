@@ -14,7 +14,7 @@ from attrs import AttrsInstance, asdict, frozen, has
 from rlenv import VerifierFault
 from rlenv.authoring import dumps
 
-from .errors import ToolError
+from .errors import ToolError, error_in
 
 Pair: TypeAlias = tuple[object, object]
 RESULT = 256_000  # characters of an observation; the rest is left out
@@ -58,11 +58,16 @@ def failure(error: BaseException) -> Failed:
 def shown(result: object) -> str:
     """A string as it is, another value as JSON; at most RESULT characters of either and a remark.
 
+    A result that is like an error of ours gets a space before it.  So it is no error for logs, noise and clients, and the
+    same value of JSON.
+
     Raises:
         ToolError: for what has no form in JSON. Its text is not asked for: it may hold what is secret.
     """
     if not isinstance(result, str):
         result = dumps(_cut(result, [RESULT], 0))
+    if error_in(result) is not None:
+        result = f" {result}"
     left_out = len(result) - RESULT
     text = result if left_out <= 0 else f"{result[:RESULT]}\n[{left_out:,} characters left out]"
     if text.isascii():
