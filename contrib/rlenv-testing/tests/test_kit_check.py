@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rlenv_testing.launch import _followed
 
 HEAD = """
 from attrs import frozen
@@ -64,6 +65,43 @@ def check(tmp_path: Path) -> Check:
         )
 
     return run
+
+
+def test_each_law_is_told_on_standard_error_as_it_ends(check: Check) -> None:
+    laws = ["--law", "range", "--law", "total", "--law", "right-passes"]
+    ran = check(HEAD + EXAMPLES.replace('"Rome"', '"Milan"'), *laws, "--examples", "5")
+
+    title, *lines = ran.stderr.splitlines()
+    assert title == "holding demo to the laws"
+    told = {line.partition(",")[0] for line in lines}
+    assert told == {"range: ok", "total: ok", "right-passes: BROKEN (demo/city)"}
+    assert "holding" not in ran.stdout
+
+
+WAITS_UNTIL_TOLD = """
+import sys, time
+from pathlib import Path
+progress, told = map(Path, sys.argv[1:])
+progress.write_text('{"law": "first"}\\n{"law": ')
+while not told.exists():
+    time.sleep(0.01)
+with progress.open("a") as file:
+    file.write('"second"}\\n')
+print("the end", file=sys.stderr)
+"""
+
+
+def test_a_law_is_told_while_the_others_run(tmp_path: Path) -> None:
+    progress, told = tmp_path / "progress", tmp_path / "told"
+    seen: list[str] = []
+
+    def note(row: dict[str, str]) -> None:
+        seen.append(row["law"])
+        told.touch()
+
+    argv = [sys.executable, "-c", WAITS_UNTIL_TOLD, str(progress), str(told)]
+    assert _followed(argv, tmp_path, progress, note) == (0, "the end\n")
+    assert seen == ["first", "second"]
 
 
 def test_a_sound_plugin_gets_its_certificate_and_its_badge(check: Check, tmp_path: Path) -> None:

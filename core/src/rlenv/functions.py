@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from math import isfinite
 from operator import attrgetter
-from typing import Any
+from typing import Any, SupportsFloat
 
 from .errors import ConfigError, reject
-from .foreign import remedy
+from .foreign import FOREIGN, remedy
 from .stages import ATTRIBUTES, DECLARED, Attempt, class_problems, value_problems
 from .values import PLAIN, Outcome, ScoreError
 
@@ -150,7 +151,7 @@ def outcome_of(returned: object) -> Outcome:
         unscored = "declare may_abstain = True to leave it unscored"
         raise ScoreError(f"None; return 0.0 for a response that you cannot read, or {unscored}")
     if not isinstance(returned, Mapping):
-        return Outcome(_plain(returned))
+        return _outcome_of_number(returned)
     if "score" not in returned:
         keys = sorted(map(str, returned))
         raise ScoreError(f'a mapping needs the key "score"; it has {keys!r:.200}')
@@ -158,6 +159,18 @@ def outcome_of(returned: object) -> Outcome:
     score, private = _plain(rest.pop("score")), rest.pop("private", {})
     known = {key: rest.pop(key) for key in ("detail", "data", "steps") if key in rest}
     return Outcome(score, **known, private={**private, **rest})
+
+
+def _outcome_of_number(returned: object) -> Outcome:
+    """The Outcome of a number; an error for one out of range says what runs a trainer's function as it is."""
+    try:
+        return Outcome(_plain(returned))
+    except ScoreError as err:
+        if not isinstance(returned, SupportsFloat) or not isfinite(returned):
+            raise
+        stages = " or ".join(each.stage for each in FOREIGN.values() if each.stage)
+        remedy = f"a reward function that was written for a trainer runs as it is with use = {stages} and options = {{ scale = [lowest, highest] }}"
+        raise ScoreError(f"{err}; {remedy}") from None
 
 
 def _plain(score: object) -> object:

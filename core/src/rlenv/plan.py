@@ -57,6 +57,10 @@ class CompiledSlot:
         self.is_function = is_function(stage)
         self.validate: Callable[[Task], object] | None = getattr(stage, "validate", None)
         self.budget: float | None = sum(it.budget or 0.0 for it in children) or budget_of(stage)
+        # Wall seconds within which the limits that the stages have of their own end any response.
+        self.least_timeout: float = sum(it.least_timeout for it in children) or (
+            attribute(stage, "least_timeout") or 0.0
+        )
         self.timeout: float = slot.timeout or (math.inf if children else deadline_of(stage))
 
     def isolate(self) -> None:
@@ -197,12 +201,22 @@ def _stage_problems(leaf: CompiledSlot) -> Iterator[str]:
         yield f"{leaf.who}: an inline stage is bounded by size and cannot be timed out; {remedy}"
     if leaf.place == "caller" and not leaf.is_async:
         yield f'{leaf.who}: where = "caller" is for async stages; write async def check'
+    if leaf.timeout < leaf.least_timeout:
+        yield _too_short(leaf)
     if (budget := leaf.budget) is None:
         return
     if leaf.is_async or leaf.check_group or leaf.place != "worker":
         yield f"{leaf.who}: a budget ({budget:g} s) is for a plain check in a worker, and this is none: drop it, and limit what the stage starts, as rlenv.workers.call does with seconds={budget:g}"
     elif leaf.timeout < 2 * budget:
         yield f"{leaf.who}: its timeout of {leaf.timeout:g} wall seconds contradicts its budget of {budget:g} CPU seconds: give it {2 * budget:g} s or more"
+
+
+def _too_short(at: CompiledSlot) -> str:
+    """A response could reach this timeout before the limits that end it with a score."""
+    whose = "the limits of the stages in it" if at.children else "its own limits of a response"
+    given = f"{at.who}: its timeout of {at.timeout:g} wall seconds"
+    contradicts = f"is shorter than the {at.least_timeout:g} s that {whose} may take on a busy machine, so that a response can force a fault"
+    return f"{given} {contradicts}: drop the timeout, give it {at.least_timeout:g} s or more, or lower those limits (the option budget)"
 
 
 def _artifact_problems(leaves: list[CompiledSlot]) -> Iterator[str]:

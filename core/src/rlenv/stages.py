@@ -193,6 +193,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "makes": Attribute((), "a tuple of types", _tuple_of(type), "artifacts that it hands to later stages", "(Program,)"),
     "default_gate": Attribute(None, "a number in [0, 1]", _between(0, 1), "the gate of its slot where that names none"),
     "default_timeout": Attribute(None, "a number of seconds > 0", _between(1e-9, 1e9), f"wall seconds until it is killed where its slot names none; {DEFAULT_TIMEOUT:g} without both"),
+    "least_timeout": Attribute(None, "a number of seconds > 0", _between(1e-9, 1e9), "wall seconds that its own limits of a response may take on a busy machine; its slot, or a composite around it, with a shorter timeout is an error, since a response could reach that and be unscored"),
     "budget": Attribute(None, "a number of seconds > 0", _between(1e-3, 1e6), f"CPU seconds that a response may cost a synchronous worker stage, its threads and children included; a response that costs more gets 0; without a timeout the stage is killed after {OVERLOAD:g} × budget + {START_UP:g} wall seconds"),
     "inline_limit": Attribute(INLINE_LIMIT, "an integer ≥ 0", _count(0), "characters up to which an inline stage runs on the caller's event loop; a longer response goes to a worker there"),
     "waits": _flag("its check may wait for `rlenv.workers.call`, so it runs in a thread beside an event loop"),

@@ -38,7 +38,8 @@ def unit_score(score: object) -> float:
     """
     plain = score if type(score) is float else _as_float(score)
     if not 0.0 <= plain <= 1.0:
-        raise ScoreError(f"a score is a float in [0, 1], not {score!r}")
+        rescaled = "; scale it, (score - lowest) / (highest - lowest)" if isfinite(plain) else ""
+        raise ScoreError(f"a score is a float in [0, 1], not {score!r}{rescaled}")
     return abs(plain)  # -0.0 becomes 0.0
 
 

@@ -181,6 +181,19 @@ def test_none_abstains_where_that_is_declared():
     assert (fault.kind, fault.transient) == ("abstained", False)
 
 
+@pytest.mark.parametrize("returned", [2.0, -1, 10])
+def test_a_reward_of_another_range_is_a_fault_that_names_what_scales_it(returned):
+    message = outcome(lambda response: returned).fault.message
+    assert f"a score is a float in [0, 1], not {returned}" in message
+    assert "(score - lowest) / (highest - lowest)" in message
+    assert "use = train/verl or train/trl and options = { scale = [lowest, highest] }" in message
+
+
+@pytest.mark.parametrize("returned", [float("inf"), float("nan"), "2.0", [2.0]])
+def test_what_no_scale_helps_names_none(returned):
+    assert "scale" not in outcome(lambda response: returned).fault.message
+
+
 def test_a_coroutine_that_is_never_awaited_is_a_fault():
     fault = outcome(lambda response: is_right_async(response, "42")).fault
     assert fault.kind == "contract"

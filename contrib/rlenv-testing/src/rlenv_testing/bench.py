@@ -13,7 +13,7 @@ from rlenv.composites import Composite, Pipeline, Slot, is_function
 from rlenv.environment import Environment
 from rlenv.pickling import pickled
 from rlenv.record import dumps
-from rlenv.stages import budget_of, deadline_of
+from rlenv.stages import attribute, budget_of, deadline_of
 from rlenv.values import StageResult, Task, Verdict
 from rlenv_cli.scores import verdict_to_dict
 
@@ -35,7 +35,7 @@ class Placed:
         self.stage = stage
         self.where = where
         self.default_timeout = seconds
-        self.budget = None  # nor does it count here
+        self.budget = self.least_timeout = None  # nor do these count here
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["stage"], name)
@@ -111,6 +111,7 @@ def _environment(stage: Any, makers: list[Slot], patience: float, *, here: bool)
     own = getattr(stage, "default_timeout", None)
     seconds = patience if own is None else min(own, patience)
     seconds = seconds if budget_of(stage) is None else deadline_of(stage)  # CPU time ends it sooner
+    seconds = max(seconds, attribute(stage, "least_timeout") or 0.0)  # so do its own limits
     inline = getattr(stage, "where", "worker") == "inline" and not isinstance(stage, type)
     if inline and not isinstance(stage, Composite) and _travels(stage):
         Environment(
@@ -135,7 +136,7 @@ def _placed(stage: Any, seconds: float | None, where: str) -> Any:
     if not is_function(stage):
         return Placed(stage, seconds, where)
     twin = copy.copy(stage)  # the engine knows functions by their type
-    vars(twin).update(where=where, default_timeout=seconds, budget=None)
+    vars(twin).update(where=where, default_timeout=seconds, budget=None, least_timeout=None)
     return twin
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib.util import find_spec
 
 
 def _docker() -> str | None:
@@ -43,11 +44,24 @@ PROBES: dict[str, Callable[[], str | None]] = {
 }
 
 
+def _is_installed(package: str) -> bool:
+    """Whether a package, or a module of one, can be imported."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # its parent is missing
+        return False
+
+
 def lacking(needed: Iterable[str]) -> str | None:
     """Why the first of these capabilities is not there; None when all are."""
     for name in needed:
+        kind, _, package = name.partition(":")
+        if kind == "package" and package:
+            if not _is_installed(package):
+                return f"needs the package {package}, which is not installed"
+            continue
         if name not in PROBES:
-            return f"needs {name}, which nobody knows how to find: it is one of {', '.join(PROBES)}"
+            return f"needs {name}, which nobody knows how to find: it is one of {', '.join(PROBES)}, or package:NAME"
         why = PROBES[name]()
         if why is not None:
             return f"needs {name}: {why}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 MARK = {"passed": "ok", "skipped": "-", "failed": "BROKEN", "unchecked": "not checked"}
+WORST = ("failed", "unchecked", "passed", "skipped")
 STYLE = {"passed": "green", "skipped": "dim", "failed": "bold red", "unchecked": "bold yellow"}
 
 
@@ -81,8 +83,11 @@ def command(
 
     started = time.monotonic()
     out = console()
-    with out.status(f"holding {', '.join(map(visible, names))} to the laws"):
-        found = launch(names, stage=stage, laws=laws, seed=seed, examples=examples, tasks=tasks, right=right)  # fmt: skip
+    holding = f"holding {', '.join(map(visible, names))} to the laws"
+    with out.status(holding) as status:
+        progress = Progress(status.update if out.is_terminal else _say, holding)
+        found = launch(names, stage=stage, laws=laws, seed=seed, examples=examples, tasks=tasks, right=right, ended=progress.note)  # fmt: skip
+        progress.finish()
     seconds = time.monotonic() - started
     if found.output:
         click.echo(f"rlenv: error: the laws could not be tried to their end:\n{block(found.output[-4000:])}", err=True)  # fmt: skip
@@ -99,6 +104,46 @@ def command(
         what = "not every law could be checked" if unchecked else "a stage was not checked at all"
         click.echo(f"rlenv: {what}: see the reasons above", err=True)
         raise click.exceptions.Exit(3)
+
+
+class Progress:
+    """Tells each law as it ends on all stages: in the spinner of a terminal, else as a line on standard error.
+
+    Args:
+        say: takes a line.
+        title: what the first line says.
+    """
+
+    def __init__(self, say: Callable[[str], None], title: str) -> None:
+        self._say = say
+        self._law = ""
+        self._ended: list[dict[str, Any]] = []
+        say(title)
+
+    def note(self, ended: dict[str, Any]) -> None:
+        """Take in one law on one stage; the laws come one after another."""
+        if ended["law"] != self._law:
+            self.finish()
+            self._law = ended["law"]
+        self._ended.append(ended)
+
+    def finish(self) -> None:
+        """Tell the law that has ended."""
+        if not self._ended:
+            return
+        results = {one["result"] for one in self._ended}
+        worst = next(result for result in WORST if result in results)
+        among = [visible(one["stage"]) for one in self._ended if one["result"] == worst]
+        where = f" ({', '.join(among)})" if worst in ("failed", "unchecked") else ""
+        seconds = sum(one["seconds"] for one in self._ended)
+        self._say(f"{visible(self._law)}: {MARK[worst]}{where}, {duration(seconds)}")
+        self._ended = []
+
+
+def _say(line: str) -> None:
+    """Write a line to standard error at once."""
+    click.echo(line, err=True)
+    sys.stderr.flush()
 
 
 def _ready(names: Sequence[str], stage: str | None, laws: Sequence[str], files: tuple[str, str]) -> list[Subject]:  # fmt: skip

@@ -7,13 +7,16 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
 BROKE = 1  # pytest's exit status when tests failed
+STEP_S = 0.2  # between two looks at what has ended
+Ended: TypeAlias = Callable[[dict[str, Any]], None]
 
 
 @frozen
@@ -29,28 +32,90 @@ class Results:
     output: str = ""
 
 
-def launch(names: Sequence[str], *, stage: str | None, laws: Sequence[str], seed: int, examples: int, tasks: str = "", right: str = "") -> Results:  # fmt: skip
-    """Run the laws on these plugins in a fresh process, in the present working directory."""
+def launch(
+    names: Sequence[str],
+    *,
+    stage: str | None,
+    laws: Sequence[str],
+    seed: int,
+    examples: int,
+    tasks: str = "",
+    right: str = "",
+    ended: Ended = lambda _: None,
+) -> Results:
+    """Run the laws on these plugins in a fresh process, in the present working directory.
+
+    Args:
+        names: plugins and other verifiers.
+        stage: only this stage, by its short name.
+        laws: only these laws; all where it is empty.
+        seed: of generated examples.
+        examples: generated examples for each law.
+        tasks: a file of tasks, for what is not a plugin.
+        right: a file of responses, likewise.
+        ended: called with each law on a stage as it ends: a mapping with stage, law, result and seconds.
+    """
     with tempfile.TemporaryDirectory(prefix="rlenv-check-") as folder:
         report = Path(folder) / "report.json"
+        progress = Path(folder) / "progress.jsonl"
         (Path(folder) / "pytest.ini").write_text("[pytest]\n")
         argv = [
             sys.executable, "-P", "-m", "pytest", "--pyargs", "rlenv_testing.laws", "-q",
             "-p", "rlenv_testing.pytest_plugin", "-p", "no:cacheprovider", "-c", f"{folder}/pytest.ini",
             "--rootdir", folder, "--import-mode=importlib", "--rlenv-json", str(report),
-            "--rlenv-seed", str(seed), "--rlenv-examples", str(examples),
+            "--rlenv-progress", str(progress), "--rlenv-seed", str(seed), "--rlenv-examples", str(examples),
             *(word for name in names for word in ("--rlenv-plugin", name)),
             *(word for law in laws for word in ("--rlenv-law", law)),
             *(("--rlenv-stage", stage) if stage is not None else ()),
             *(("--rlenv-tasks", tasks) if tasks else ()), *(("--rlenv-right", right) if right else ()),
         ]  # fmt: skip
-        ran = subprocess.run(  # noqa: S603 - this very interpreter
-            argv, env=_environ(folder), stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        status, said = _followed(argv, Path(folder), progress, ended)
         rows = json.loads(report.read_text("utf-8")) if report.exists() else []
-        ended = ran.returncode in (0, BROKE) and rows
-        said = (ran.stdout + ran.stderr).decode(errors="replace")
-        return Results(rows, "" if ended else said or f"pytest ended with {ran.returncode}")
+        whole = status in (0, BROKE) and rows
+        return Results(rows, "" if whole else said or f"pytest ended with {status}")
+
+
+def _followed(argv: Sequence[str], folder: Path, progress: Path, ended: Ended) -> tuple[int, str]:
+    """Run pytest, and tell what has ended while it runs: its status and its output.
+
+    Its output goes to a file, since a pipe that nobody reads would stop it.
+    """
+    with (folder / "output").open("w+b") as output:
+        process = subprocess.Popen(  # noqa: S603 - this very interpreter
+            argv, env=_environ(str(folder)), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+        try:
+            lines = _lines(progress)
+            while process.poll() is None:
+                _tell(lines, ended)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(STEP_S)
+            _tell(lines, ended)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        output.seek(0)
+        return process.returncode, output.read().decode(errors="replace")
+
+
+def _tell(lines: Iterator[str | None], ended: Ended) -> None:
+    """Call ``ended`` with each new line."""
+    while (line := next(lines)) is not None:
+        ended(json.loads(line))
+
+
+def _lines(path: Path) -> Iterator[str | None]:
+    """The whole lines of a file that grows, and None wherever there is no other yet."""
+    rest = ""
+    while not path.exists():
+        yield None
+    with path.open(encoding="utf-8") as file:
+        while True:
+            rest += file.read()
+            *whole, rest = rest.split("\n")
+            yield from whole
+            yield None
 
 
 def _environ(folder: str) -> dict[str, str]:

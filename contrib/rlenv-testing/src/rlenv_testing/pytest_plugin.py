@@ -23,6 +23,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--rlenv-seed", type=int, default=0, metavar="N", help="what examples are drawn with (0)")
     add("--rlenv-examples", type=int, default=100, metavar="N", help="examples drawn for each law (100)")  # fmt: skip
     add("--rlenv-json", metavar="FILE", help="write what came out of each law to this file")
+    add(
+        "--rlenv-progress",
+        metavar="FILE",
+        help="add a line of JSON to this file for each law on a stage as it ends",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -33,6 +33,7 @@ class Session:
             raise pytest.UsageError("the laws need a plugin to hold to them: --rlenv-plugin NAME")
         self.laws: list[str] = option("rlenv_law")
         self.path: str | None = option("rlenv_json")
+        self.progress: str | None = option("rlenv_progress")
         self.rows: dict[tuple[str, str], Row] = {}
         try:
             files = option("rlenv_tasks") or "", option("rlenv_right") or ""
@@ -70,6 +71,14 @@ class Session:
             result = "unchecked" if unchecked else report.outcome
             row |= {"result": result, "examples": subject.counted, **_said(report)}
             row["unscored"] = dict(subject.unscored)
+        if report.when == "teardown" and self.progress is not None:
+            ended = {
+                "stage": subject.name,
+                "law": law_of(item),
+                "result": row.get("result", "failed"),
+            }
+            with Path(self.progress).open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**ended, "seconds": row["seconds"]}) + "\n")
 
     def finish(self) -> None:
         for subject in self.subjects:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlenv.hooks import hookimpl
+from rlenv.hooks import Examples, hookimpl
 
 RLENV_API = 1
 _HOME = "rlenv_train.imports"
@@ -29,3 +29,11 @@ def rlenv_stages() -> Mapping[str, str]:
 def rlenv_parts() -> Mapping[str, Mapping[str, str]]:
     """The tasks of reasoning-gym, for ``[tasks] use = "train/reasoning-gym"``."""
     return {"task-source": {"reasoning-gym": f"{_HOME}.reasoning_gym:reasoning_gym_tasks"}}
+
+
+@hookimpl
+def rlenv_examples() -> Mapping[str, Examples]:
+    """Responses that are certainly right or wrong, with functions as people write them for each framework."""
+    from .imports.examples import EXAMPLES
+
+    return EXAMPLES

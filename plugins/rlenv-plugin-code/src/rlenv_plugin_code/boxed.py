@@ -73,7 +73,7 @@ class Boxed:
         default=25.0,
         validator=validators.gt(0),
         metadata=_doc(
-            "seconds for one response on its programs' clocks; the slot's timeout is 60 times that by default"
+            "seconds for one response on its programs' clocks; the slot's timeout follows from it, and a shorter one is an error"
         ),
     )
     memory_mb: int = field(default=512, validator=_memory, metadata=_doc("MiB for one program"))
@@ -124,6 +124,11 @@ class Boxed:
         return 2 * WALL * self.budget
 
     @property
+    def least_timeout(self) -> float:
+        """The same: with a shorter one, a response that loops is unscored on a busy machine, and not 0."""
+        return self.default_timeout
+
+    @property
     def at_once(self) -> int:
         """As many as there are places in the sandbox: the others wait where no clock runs."""
         return self.chosen.places
@@ -161,3 +166,7 @@ class Boxed:
             preload=self.preload,
         )
         return Runs(box, Clock(self.budget), self.budget, self.retries)
+
+    def reference(self, runs: Runs) -> Runs:
+        """Runs of the task's own programs, with a budget that no response can use up."""
+        return Runs(runs.box, Clock(self.budget), runs.timeout, runs.retries)

@@ -115,6 +115,7 @@ class Trial:
         launched: the launches, each once.
         orders: outputs of further orders of threads and blocks, where they are others; they have to be right too.
         fused: outputs with ``a * b + c`` rounded once, where the task allows that; else None.
+        fused_orders: the same of further orders of threads and blocks, where they are others.
     """
 
     case: int
@@ -128,6 +129,7 @@ class Trial:
     launched: tuple[Launch, ...] = field(converter=_tuple, default=())
     orders: tuple[tuple[bytes, ...], ...] = field(converter=_tuple, repr=False, default=())
     fused: tuple[bytes, ...] | None = field(repr=False, default=None)
+    fused_orders: tuple[tuple[bytes, ...], ...] = field(converter=_tuple, repr=False, default=())
 
 
 @frozen

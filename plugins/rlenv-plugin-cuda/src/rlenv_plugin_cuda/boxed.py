@@ -65,7 +65,10 @@ class Boxed:
     budget: float = field(
         default=10.0,
         validator=validators.gt(0),
-        metadata=_doc("seconds of CPU for one response, of which a case gets twice its part"),
+        metadata=_doc(
+            "seconds of CPU for one response, of which a case gets twice its part; the slot's timeout follows from it, "
+            "and a shorter one is an error"
+        ),
     )
     sandbox: Unsafe[Mapping[str, Any]] = field(
         factory=dict, metadata=_doc("options of the sandbox, as a table")
@@ -85,11 +88,18 @@ class Boxed:
 
     @property
     def default_timeout(self) -> float:
-        """Wall seconds: more than 30 times what its programs and compilers may use on their clocks.
+        """Wall seconds: what its programs and compilers may take on their clocks, on a busy machine.
 
         A program is stopped long before that, by its own clock, unless the machine is too busy to tell.
         """
-        return 90 * self.budget + 900
+        from .deadlines import deadline
+
+        return deadline(self.budget)
+
+    @property
+    def least_timeout(self) -> float:
+        """The same: with a shorter one, a kernel that loops is unscored on a busy machine, and not 0."""
+        return self.default_timeout
 
     @property
     def at_once(self) -> int:

@@ -12,7 +12,7 @@ from rlenv import Fault, VerifierFault
 from .artifacts import Program
 from .box import Box
 from .cases import Case
-from .compare import differences
+from .compare import trial_differences
 from .golden import golden_of
 from .spec import Kernel
 
@@ -127,7 +127,7 @@ class Rehearsal:
         for case, trial in zip(cases, runs.trials, strict=True):
             if trial.outputs is None:
                 return Measured(0.0, problem=f"{trial.broken}: {trial.said}", line=trial.line)
-            found = differences(kernel, trial.outputs, golden(case.values, case.sizes))
+            found = trial_differences(kernel, trial, golden(case.values, case.sizes))
             if not all(one.equal for one in found):
                 return Measured(0.0, problem="what it writes is not right")
         return Measured(1.0, "rehearsed, not measured", {"clock": "rehearsal", "launches": 1})

@@ -18,9 +18,10 @@ from .spec import Kernel, Tolerance
 if TYPE_CHECKING:
     from rlenv_plugin_cuda.numbers import Values
 
+    from .artifacts import Trial
     from .golden import Wanted
 
-__all__ = ["Difference", "agrees", "difference", "differences"]
+__all__ = ["Difference", "agrees", "difference", "differences", "trial_differences"]
 
 BLOCK = 1 << 15
 LARGE = 1 << 18  # of compiled loops that read a block but once
@@ -99,6 +100,28 @@ def differences(
         difference(out, want, array.dtype, kernel.tol, scale=scale, bound=bound, full=full)
         for array, out, want, scale, bound in named
     ]
+
+
+def trial_differences(kernel: Kernel, trial: Trial, wanted: Wanted) -> list[Difference]:
+    """Every output of a trial that did not break, in the version that is nearest to right.
+
+    The device's compiler rounds ``a * b + c`` once or twice, so a trial is right if all outputs of either way are.
+    """
+    assert trial.outputs is not None
+    found = _worst(kernel, (trial.outputs, *trial.orders), wanted)
+    if trial.fused is None or all(one.equal for one in found):
+        return found
+    fused = _worst(kernel, (trial.fused, *trial.fused_orders), wanted)
+    return fused if all(one.equal for one in fused) else found
+
+
+def _worst(kernel: Kernel, versions: Sequence[Sequence[bytes]], wanted: Wanted) -> list[Difference]:
+    """The differences of the last version of the outputs that is wrong; of the first where all are right."""
+    found = differences(kernel, versions[0], wanted)
+    for outputs in versions[1:]:
+        other = differences(kernel, outputs, wanted)
+        found = found if all(one.equal for one in other) else other
+    return found
 
 
 def difference(

@@ -65,8 +65,8 @@ class Tolerance:
             where that is less than ``|want|`` or not finite use ``|want|``); "std" and "max": the standard deviation and the largest
             absolute value of the golden output.
         contract: outputs are right too that are near enough with ``a * b + c`` rounded once, as GPU compilers do by
-            default.  An interpreter then runs a case twice, if there is anything to fuse, once with and once without.
-            None: where a case is interpreted; True: in every case, which then is interpreted; False: nowhere.
+            default.  A case is then run twice on a CPU, if there is anything to fuse, once with and once without.
+            None and True: so; False: the device rounds the product.
     """
 
     atol: float = 0.0

@@ -27,25 +27,34 @@ class Imported:
         may_abstain: whether None leaves the response unscored; it is a fault otherwise.
         budget: CPU seconds that a response may cost; one that costs more gets 0.
         deterministic: false for a function that samples or measures.
+        needs_answer: reject a task without an answer; train/trl and train/verl do so where the function requires it.
         env: names of environment variables that the function sees beside those that Python and
             numerics need.
     """
 
     phase: ClassVar[str] = "diff"
     where: ClassVar[str] = "worker"
+    uses: ClassVar[tuple[str, ...]] = ()
 
     scale: tuple[float, float] = (0.0, 1.0)
     may_abstain: bool = False
     budget: float | None = None
     deterministic: bool = True
+    needs_answer: bool = False
     env: Unsafe[tuple[str, ...]] = ()
     _source: str = field(init=False, default="", repr=False)  # for the fingerprint
 
     def __attrs_post_init__(self) -> None:
         if not 0.0 < self.scale[1] - self.scale[0] < inf:
             raise ConfigError(f"scale is the lowest reward and a higher one, not {self.scale}")
+        if self.needs_answer:
+            self.require_answer()
         functions = filter(callable, asdict(self, recurse=False).values())
         object.__setattr__(self, "_source", " ".join(map(_digest, functions)))
+
+    def require_answer(self) -> None:
+        """Declare that a task without an answer is rejected when it is loaded."""
+        object.__setattr__(self, "uses", ("answer",))
 
     def outcome(self, reward: object, private: Mapping[str, object] = {}) -> Outcome | None:
         """The Outcome that a reward stands for; None where it is None and the stage may abstain.

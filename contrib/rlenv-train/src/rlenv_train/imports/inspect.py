@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from attrs import field, frozen
 from rlenv import Attempt, Outcome, ScoreError
@@ -30,6 +30,8 @@ class Inspect(Imported):
         scorer: returns the scorer, as ``package.module:name`` or ``./file.py:name``.
         arguments: what it is called with.
     """
+
+    requires: ClassVar[tuple[str, ...]] = ("package:inspect_ai",)
 
     scorer: Callable[..., object]
     arguments: Unsafe[Mapping[str, object]] = field(factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 from attrs import field, frozen
 from rlenv import Attempt, Outcome, Task
@@ -26,6 +26,8 @@ class ReasoningGym(Imported):
         arguments: the configuration of the data set.
         tag: the tag that the answer is in, such as ``answer``; "" for the whole response.
     """
+
+    requires: ClassVar[tuple[str, ...]] = ("package:reasoning_gym",)
 
     dataset: Unsafe[str]
     arguments: Unsafe[Mapping[str, object]] = field(factory=dict)

@@ -34,6 +34,8 @@ class Trl(Imported):
         super().__attrs_post_init__()
         if lack := [name for name in required(self.function) if name in _OF_TRAINERS]:
             raise ConfigError(f"{', '.join(lack)}: only a trainer has it; give it a default")
+        if self.answer in required(self.function):
+            self.require_answer()
 
     def validate(self, task: Task) -> None:
         """Reject a task that lacks a column which the function requires."""

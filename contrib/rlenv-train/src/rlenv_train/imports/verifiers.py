@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from attrs import field, frozen
 from rlenv import Attempt, ConfigError, Outcome
@@ -30,6 +30,8 @@ class Verifiers(Imported):
             worker; written as ``package.module:name`` or ``./file.py:name``.
         arguments: what it is called with.
     """
+
+    requires: ClassVar[tuple[str, ...]] = ("package:verifiers.types",)
 
     function: Callable[..., object]
     arguments: Unsafe[Mapping[str, object]] = field(factory=dict)

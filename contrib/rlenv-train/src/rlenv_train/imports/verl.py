@@ -8,7 +8,7 @@ from attrs import frozen
 from rlenv import Attempt, Outcome, ScoreError
 from rlenv.authoring import Safe
 
-from .imported import Imported, called
+from .imported import Imported, called, required
 
 
 @frozen(slots=False)
@@ -25,6 +25,11 @@ class Verl(Imported):
 
     function: Callable[..., object]
     data_source: Safe[str] = ""
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if "ground_truth" in required(self.function):
+            self.require_answer()
 
     def check(self, attempt: Attempt) -> Outcome | None:
         """The score that the function gives."""

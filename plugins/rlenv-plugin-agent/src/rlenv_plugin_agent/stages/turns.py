@@ -9,6 +9,9 @@ from attrs import define, field
 from rlenv import Attempt, ConfigError, Environment, Outcome, Trajectory
 from rlenv.authoring import Safe, StageTables
 
+MOST = 64  # turns that are judged
+SECONDS = 600.0  # of wall time, for stages without limits of their own
+
 
 @define(slots=False)
 class Turns:
@@ -25,7 +28,7 @@ class Turns:
 
     stages: Safe[StageTables]
     every: int = field(default=1, kw_only=True)
-    phase, where, default_timeout = "judge", "caller", 600.0
+    phase, where = "judge", "caller"
 
     def __attrs_post_init__(self) -> None:
         if self.every < 1:
@@ -38,6 +41,17 @@ class Turns:
         )
         self.uses = tuple(path for slot in self._judges.slots for path in getattr(slot.stage, "uses", ()))  # fmt: skip
 
+    @property
+    def least_timeout(self) -> float | None:
+        """Wall seconds that the limits of its stages may take on a busy machine, over all turns."""
+        of_stages = [getattr(slot.stage, "least_timeout", None) for slot in self._judges.slots]
+        return MOST * sum(filter(None, of_stages)) or None
+
+    @property
+    def default_timeout(self) -> float:
+        """Wall seconds: enough for every turn that is judged."""
+        return max(SECONDS, self.least_timeout or 0.0)
+
     async def check(self, attempt: Attempt) -> Outcome:
         """Judge each prefix.
 
@@ -46,6 +60,6 @@ class Turns:
         """
         said = attempt.trajectory.messages if attempt.trajectory else ({"role": "assistant", "content": attempt.response},)  # fmt: skip
         ends = [i for i, each in enumerate(said, 1) if each.get("role") == "assistant"]
-        turns = [t for t in range(len(ends)) if (t + 1) % self.every == 0 or t + 1 == len(ends)][-64:]  # fmt: skip
+        turns = [t for t in range(len(ends)) if (t + 1) % self.every == 0 or t + 1 == len(ends)][-MOST:]  # fmt: skip
         scores = await asyncio.gather(*(self._judges.averify(attempt.task, Trajectory(said[: ends[t]])) for t in turns))  # fmt: skip
         return Outcome(fmean(scores or [0.0]), f"mean of {len(turns)} judged turns", steps=zip(turns, scores, strict=True))  # fmt: skip

@@ -115,7 +115,8 @@ class Run(Boxed):
         made = attempt.find(Compiled) or await compiled(runs, program)
         if isinstance(made, Answer):
             return self._alike(tests, made, runs.tier)
-        inputs = await inputs_of(runs, attempt.task, ready, attempt.key() if tests.count else b"")
+        key = attempt.key() if tests.count else b""
+        inputs = await inputs_of(self.reference(runs), attempt.task, ready, key)
         rounds = [await answers_of(runs, tests, made, inputs, early=self.early)]
         for seed in range(1, self.repeat):
             again = self._runs(tests, clock, seed)

@@ -10,7 +10,7 @@ from attrs import field, frozen, validators
 from rlenv import Attempt, Outcome, Task, TaskError
 
 from rlenv_plugin_code.artifacts import Answer, Compiled, Program, plain
-from rlenv_plugin_code.boxed import Boxed
+from rlenv_plugin_code.boxed import WALL, Boxed
 from rlenv_plugin_code.compare import Rules, difference
 from rlenv_plugin_code.costs import Cost, cost_of, score
 from rlenv_plugin_code.drive.compiling import compiled
@@ -26,6 +26,7 @@ __all__ = ["Speed"]
 _METRICS = ("time", "memory", "both")
 _EARLY = 3  # rounds after which agreement ends the measuring
 _AGREED = 0.1
+_LONGER = 2.0  # times the mean of the rounds before, as long as the next may take
 
 
 @frozen(kw_only=True)
@@ -40,7 +41,7 @@ class Speed(Boxed):
 
     Args:
         metric: "time", "memory", or "both": their mean.
-        rounds: maximum number of pairs of runs; fewer if the first three agree.
+        rounds: maximum number of pairs of runs; fewer if the first three agree, or the budget allows no more.
         slack: share by which a program may exceed the golden program and still get the full score.
         timeout: seconds for one case, of CPU and on the program's clock; a task's ``time`` has precedence.
     """
@@ -57,6 +58,11 @@ class Speed(Boxed):
     rounds: int = field(default=5, validator=[validators.ge(1), validators.le(50)])
     slack: float = field(default=0.15, validator=[validators.ge(0), validators.le(10)])
     timeout: float = field(default=5.0, validator=validators.gt(0))
+
+    @property
+    def default_timeout(self) -> float:
+        """Wall seconds: 30 times its own budget, and twice as much for the golden program, before it and in turn."""
+        return 3 * WALL * self.budget
 
     def validate(self, task: Task) -> None:
         """Refuse tasks without a golden program.
@@ -94,11 +100,14 @@ class Speed(Boxed):
         own = attempt.find(Compiled) or await compiled(runs, program)
         if isinstance(own, Answer):
             return Outcome.failed("the program does not compile")
-        golden = await compiled(runs, Program(tests.language, tests.golden))
+        reference = self.reference(runs)
+        golden = await compiled(reference, Program(tests.language, tests.golden))
         if isinstance(golden, Answer):
             raise TaskError(f"tests.golden does not compile: {golden.error}", task.id)
-        inputs = await inputs_of(runs, task, ready, attempt.key() if tests.count else b"")
-        return await self._measured(_Bench(runs, tests, inputs, task), golden, own)
+        key = attempt.key() if tests.count else b""
+        inputs = await inputs_of(self.reference(runs), task, ready, key)
+        bench = _Bench(runs, reference, tests, inputs, task)
+        return await self._measured(bench, golden, own)
 
     async def _measured(self, bench: _Bench, golden: Compiled, own: Compiled) -> Outcome:
         base = await bench.base()
@@ -114,6 +123,8 @@ class Speed(Boxed):
             assert theirs is not None
             pairs.append((theirs.without(base), ours.without(base)))
             if turn + 1 == _EARLY and _agree(pairs):
+                break
+            if not bench.has_time(turn + 1):
                 break
         return self._outcome(pairs, bench.runs)
 
@@ -146,10 +157,13 @@ def _agree(pairs: Sequence[tuple[Cost, Cost]]) -> bool:
 
 
 class _Bench:
-    """Runs both programs on the same inputs."""
+    """Runs both programs on the same inputs, each within a budget of its own."""
 
-    def __init__(self, runs: Runs, tests: Tests, inputs: Inputs, task: Task) -> None:
+    def __init__(
+        self, runs: Runs, reference: Runs, tests: Tests, inputs: Inputs, task: Task
+    ) -> None:
         self.runs = runs
+        self.reference = reference
         self.tests = tests
         self.inputs = inputs
         self.task = task
@@ -162,7 +176,8 @@ class _Bench:
         Raises:
             TaskError: the golden program gave no answer.
         """
-        answers = await answers_of(self.runs, self.tests, made, self.inputs)
+        runs = self.reference if right else self.runs
+        answers = await answers_of(runs, self.tests, made, self.inputs)
         if right and self.expected is None:
             self.expected = [answer.value for answer in answers]
         if right and any(answer.status != "ok" for answer in answers):
@@ -171,6 +186,11 @@ class _Bench:
         if expected is not None and not right and not self._same(answers, expected):
             return None
         return cost_of(answers)
+
+    def has_time(self, rounds: int) -> bool:
+        """Whether the budgets are enough for one more of so many rounds, even if it takes twice as long."""
+        clocks = (self.runs.clock, self.reference.clock)
+        return all(clock.left() >= _LONGER * clock.used() / rounds for clock in clocks)
 
     def _same(self, answers: Sequence[Answer], expected: Sequence[Any]) -> bool:
         differs = output_difference if self.tests.programs else difference
@@ -187,7 +207,9 @@ class _Bench:
             return Cost(0.0, 0)
         made = Compiled(Program("python", empty))
         first = Inputs(self.inputs.frames[:1])
-        runs = [cost_of(await answers_of(self.runs, self.tests, made, first)) for _ in range(3)]
+        runs = [
+            cost_of(await answers_of(self.reference, self.tests, made, first)) for _ in range(3)
+        ]
         whole = (
             len(self.inputs.frames) if self.tests.programs else 1
         )  # one process a case, or one for all

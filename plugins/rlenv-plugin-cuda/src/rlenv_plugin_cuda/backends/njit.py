@@ -22,7 +22,7 @@ __all__ = ["Njit"]
 BOOT = "import kernel_native; kernel_native.serve()"
 NATIVE = (*MODULES, "kernel_device", "kernel_lower", "kernel_native")
 MEMORY_MB = 2048
-OVERHEAD_S = 5.0  # of CPU, for the compiler
+OVERHEAD_S = 8.0  # of CPU, for the compiler, with and without contraction
 REHEARSED = b"import kernel_native\nkernel_native.rehearse()\n"
 BEYOND = "not for njit:"
 PROBE = 2048  # elements of a case that is run once more, for its races
@@ -51,9 +51,9 @@ class Njit:
         Raises:
             VerifierFault: the sandbox broke.
         """
-        if kernel.halves or kernel.tol.contract:
+        if kernel.halves:
             return await Interpreter().run(program, kernel, cases, box)
-        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S, contracts=False)
+        runner = Runner(self.name, BOOT, _profile(box), OVERHEAD_S)
         runs = await drive(runner, program, cases, apart(box))
         if runs.refused.startswith(BEYOND):
             return await Interpreter().run(program, kernel, cases, box)

@@ -305,7 +305,7 @@ NAMES: dict[str, Value] = {
     "__shfl_sync": _shfl, "__shfl_up_sync": _shfl_up, "__shfl_down_sync": _shfl_down, "__shfl_xor_sync": _shfl_xor,
     "__ballot_sync": _ballot, "__any_sync": _any, "__all_sync": _all, "__syncthreads_count": _count,
     "__syncthreads_and": _every, "__syncthreads_or": _some,
-    "__fma": register_jitable(lambda a, b, c: a * b + c), "__selp": register_jitable(lambda c, a, b: a if c else b),
+    "__selp": register_jitable(lambda c, a, b: a if c else b),
     "__popc": _popc, "__ffs": _ffs, "__clz": _clz, "__brev": _brev,
     "__rsqrt": register_jitable(lambda x: 1 / math.sqrt(x)),
     "__cbrt": register_jitable(lambda x: math.copysign(abs(x) ** (1 / 3), x)),
@@ -318,3 +318,6 @@ for _short, _long in TYPES.items():
     NAMES[f"__type_{_short}"] = getattr(types, _long, None) or types.boolean
     NAMES[f"__numpy_{_short}"] = getattr(np, _long)
 JIT: Value = import_module("numba").njit(error_model="numpy")
+# LLVM rounds `a * b + c` once with this flag, where the processor has an instruction for it.
+FUSING_JIT: Value = import_module("numba").njit(error_model="numpy", fastmath={"contract"})
+NAMES["__fma"] = FUSING_JIT(lambda a, b, c: a * b + c)

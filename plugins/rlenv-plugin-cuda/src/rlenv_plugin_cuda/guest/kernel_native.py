@@ -17,7 +17,7 @@ from importlib import import_module
 import kernel_plan
 import kernel_rules
 import kernel_runner
-from kernel_device import JIT, NAMES, TYPES
+from kernel_device import FUSING_JIT, JIT, NAMES, TYPES
 from kernel_lower import Beyond, lowered
 from kernel_memory import Broken, Clock
 from kernel_rules import Answer, Refused
@@ -69,13 +69,27 @@ class Native:
         self.waits = self.code.waits
         self.constants = [ast.Expression(shape) for shape, _ in self.made.shared]
         module = ast.fix_missing_locations(ast.Module(list(self.made.functions), []))
-        self.space: dict[str, Any] = {"__builtins__": __builtins__, "__name__": "answer", **NAMES}
+        self.module = compile(module, FILE, "exec")
+        self.fusible = any(map(_sums_products, self.made.functions))
+        self.contract = False  # whether the next case rounds `a * b + c` once
+        self.spaces: dict[bool, dict[str, Any]] = {}
+
+    @property
+    def space(self) -> dict[str, Any]:
+        """The functions of the answer, compiled with or without contraction."""
+        if self.contract not in self.spaces:
+            self.spaces[self.contract] = self._made_space(FUSING_JIT if self.contract else JIT)
+        return self.spaces[self.contract]
+
+    def _made_space(self, jit: Any) -> dict[str, Any]:
+        space: dict[str, Any] = {"__builtins__": __builtins__, "__name__": "answer", **NAMES}
         for name, (kind, value) in self.code.values.items():
             dtype = getattr(value, "dtype", "")  # of a type under a name of the answer's
-            self.space[name] = NAMES[f"__type_{dtype}"] if dtype else _typed(value, kind.code)
-        exec(compile(module, FILE, "exec"), self.space)  # noqa: S102 - only what the rules let through
+            space[name] = NAMES[f"__type_{dtype}"] if dtype else _typed(value, kind.code)
+        exec(self.module, space)  # noqa: S102 - only what the rules let through
         for function in self.made.functions:
-            self.space[function.name] = JIT(self.space[function.name])
+            space[function.name] = jit(space[function.name])
+        return space
 
     def array(self, given: Sequence[Any], data: bytes, _clock: Any, mode: str) -> Array:
         """As numpy has it; an input cannot be written to."""
@@ -105,6 +119,21 @@ class Native:
             size = math.prod(shape) * SIZES[dtype]
             made.append(np.frombuffer(chance.randbytes(size), _numpy(dtype)).reshape(shape).copy())
         return made
+
+
+def _sums_products(function: ast.FunctionDef) -> bool:
+    """Whether a function multiplies and adds; places in arrays are worked out in integers."""
+    found: set[type] = set()
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.BinOp, ast.AugAssign)):
+            found.add(ast.Add if isinstance(node.op, ast.Sub) else type(node.op))
+        if isinstance(node, ast.Subscript):
+            waiting.append(node.value)
+        else:
+            waiting += ast.iter_child_nodes(node)
+    return {ast.Add, ast.Mult} <= found
 
 
 def _typed(value: object, dtype: str) -> Any:

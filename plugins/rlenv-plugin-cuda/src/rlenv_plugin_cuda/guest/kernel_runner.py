@@ -52,6 +52,12 @@ class Interpreter:
 
     def __init__(self, answer: Answer) -> None:
         self.code = Code(answer)
+        self.contract = False  # whether the next case rounds `a * b + c` once
+
+    @property
+    def fusible(self) -> bool:
+        """Whether there is anything to fuse, in what ran so far."""
+        return bool(self.code.fusible)
 
     def array(self, given: Sequence[Any], data: bytes, clock: Clock, mode: str) -> Input:
         """An array of [name, dtype, shape]; ``mode`` is "read", "known" (its content is its first value) or "poison"."""
@@ -104,7 +110,7 @@ def _both(
     said, taken = _case(answer, runs, case, body, order)
     if not contract or "broken" in said:
         return said, taken
-    if not runs.code.fusible:
+    if not runs.fusible:
         return said, [*taken, *taken]
     again, fused = _case(answer, runs, {**case, "contract": True}, body, order)
     if "broken" in again:
@@ -122,8 +128,9 @@ def _case(
     clock = Clock()
     said: dict[str, Any] = {"case": case["case"]}
     arrays, scalars = _arrays(runs, case, body, clock)
+    runs.contract = bool(case.get("contract"))
     space = runs.code.space()  # nothing is left of the case before
-    kernels = runs.code.kernels(space, contract=bool(case.get("contract")))
+    kernels = runs.code.kernels(space, contract=runs.contract)
     chance = random.Random(case["seed"])  # noqa: S311 - orders, no secrets
     held = [array for array in arrays if array is not None]
     host = runs.host(kernels, held, order.get("limits") or {}, chance, clock)

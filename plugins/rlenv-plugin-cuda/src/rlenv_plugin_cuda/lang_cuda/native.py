@@ -36,9 +36,15 @@ _MACHINE = ("-O2", "-fvisibility=hidden", "-shared", "machine.cpp", "-o", "machi
 _CHECKED = (
     "-O1", "-g1", "-Werror=vla", "-D__CUDACC__", "-D__CUDA_ARCH__=900",
     "-fsanitize=thread,bounds,alignment,object-size", "--param", "tsan-instrument-func-entry-exit=0",
-    "-ftrivial-auto-var-init=pattern", "-fno-threadsafe-statics", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off",
+    "-ftrivial-auto-var-init=pattern", "-fno-threadsafe-statics", "-fwrapv", "-fno-strict-aliasing",
     "-fno-tree-loop-distribute-patterns", "-fmax-errors=5", "-nostdinc", "-I.", "-include", HEADER, "-include", NAME,
 )  # fmt: skip
+# With the second, g++ rounds `a * b + c` once, as nvcc does unless it is told otherwise.  Its pass for that belongs to
+# -fexpensive-optimizations (https://gcc.gnu.org/onlinedocs/gcc/Optimize-Options.html).
+_ROUNDS = {
+    False: ("-ffp-contract=off",),
+    True: ("-ffp-contract=fast", "-mfma", "-fexpensive-optimizations"),
+}
 _LINKED = (
     "-nostdlib", "-shared", "-Wl,-z,defs", "-x", "c++", "kernel.cu", "-x", "none", "machine.so", "-lm", "-lgcc", "-o", "answer.so",
 )  # fmt: skip
@@ -47,6 +53,10 @@ _LOADS = """"$@" >&2 || exit 1
 readelf -dW answer.so > facts || exit 3
 test "$(grep -cE '[(](INIT|FINI|PREINIT_ARRAY|FINI_ARRAY)[)]' facts)$(grep -c 'INIT_ARRAYSZ.* 8 (bytes)' facts)" = 01 || exit 2
 exec cat answer.so"""
+# The same, and nothing where there is no instruction that multiplies and adds.
+_FUSES = """objdump -d answer.so | grep -qE 'vf(n|)m(add|sub)' || exit 4
+exec cat answer.so"""
+NOTHING_FUSED = "no product is added"
 _BUILDS = """"$0" "$@" && "$0" main.cpp machine.so -o main -Wl,-rpath,. && wc -c < main && cat main machine.so"""
 _ALIGNED = r"(?:(?:__align__|alignas)\s*\([^()]*\)\s*)?"
 _DYNAMIC = re.compile(
@@ -124,17 +134,22 @@ def _broken(said: str) -> Fault:
     return Fault("error", f"g++ does not work here: {said[:300]}")
 
 
-async def native(source: str, names: Sequence[str], box: Box) -> Native | tuple[str, int]:
+async def native(
+    source: str, names: Sequence[str], box: Box, *, contract: bool = False
+) -> Native | tuple[str, int]:
     """An answer that keeps the rules, compiled; or what is wrong with it, and the line.
 
     Args:
         names: of the kernels that are launched.
+        contract: round ``a * b + c`` once, on a processor that has an instruction for it.
 
     Raises:
         VerifierFault: g++ does not work here.
     """
     main, machine_so = await machine(box)
-    words = ["/bin/sh", "-c", _LOADS, "sh", _tool(), *_COMMON, *_CHECKED, *_LINKED]
+    script = _LOADS.replace("exec cat answer.so", _FUSES) if contract else _LOADS
+    flags = [*_COMMON, *_CHECKED, *_ROUNDS[contract], *_LINKED]
+    words = ["/bin/sh", "-c", script, "sh", _tool(), *flags]
     files = {**_files(source, names), "machine.so": machine_so}
     try:
         exit_ = await _ran(words, files, box, min(SECONDS, box.budget))
@@ -147,6 +162,8 @@ async def native(source: str, names: Sequence[str], box: Box) -> Native | tuple[
         return Native({name: (content, 0o755) for name, content in made.items()})
     if exit_.status == 2:
         return "a variable is given its value by code: no device runs a constructor", 0
+    if exit_.status == 4:
+        return NOTHING_FUSED, 0
     told = complaint(exit_.stderr.decode("utf-8", "replace"))
     return told.said, told.line
 

@@ -10,7 +10,7 @@ from rlenv import Attempt, Outcome, Task
 
 from rlenv_plugin_cuda.artifacts import Runs, Trial
 from rlenv_plugin_cuda.cases import Case, cases_of
-from rlenv_plugin_cuda.compare import Difference, differences
+from rlenv_plugin_cuda.compare import Difference, trial_differences
 from rlenv_plugin_cuda.golden import Golden, golden_of
 from rlenv_plugin_cuda.lint import lint
 from rlenv_plugin_cuda.reading import kernel_of
@@ -129,13 +129,7 @@ def _result(kernel: Kernel, golden: Golden, case: Case, trial: Trial, source: st
     if len(trial.outputs) != len(kernel.outputs):
         return _Result("another number of outputs")
     want = golden(case.values, case.sizes)
-    found = differences(kernel, trial.outputs, want)
-    if trial.fused is not None and not all(one.equal for one in found):
-        fused = differences(kernel, trial.fused, want)
-        found = fused if all(one.equal for one in fused) else found
-    for outputs in trial.orders:
-        other = differences(kernel, outputs, want)
-        found = found if all(one.equal for one in other) else other
+    found = trial_differences(kernel, trial, want)
     names = [array.name for array in kernel.outputs]
     wrong = [(name, one) for name, one in zip(names, found, strict=True) if not one.equal]
     if not wrong:
